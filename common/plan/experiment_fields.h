@@ -1,0 +1,92 @@
+// The fields of an experiment's structs, each named once. Private to common/plan.
+#pragma once
+
+#include "common/plan/experiment.h"
+#include "common/plan/json_fields.h"
+
+namespace dynbench::plan {
+
+template <typename S, typename Visit>
+requires std::is_same_v<std::remove_const_t<S>, CompileOptions>
+void VisitFields(S& o, Visit&& visit) {
+  visit("backend", o.backend);
+  visit("compile_mode", o.compile_mode);
+  visit("fullgraph", o.fullgraph);
+  visit("cudagraphs", o.cudagraphs);
+  visit("freezing", o.freezing);
+  visit("cpp_wrapper", o.cpp_wrapper);
+  visit("max_autotune", o.max_autotune);
+  visit("dynamic_shapes", o.dynamic_shapes);
+  visit("dynamic_batch_only", o.dynamic_batch_only);
+  visit("inductor_config", o.inductor_config);
+  visit("dynamo_config", o.dynamo_config);
+}
+
+template <typename S, typename Visit>
+requires std::is_same_v<std::remove_const_t<S>, ModelSource>
+void VisitFields(S& s, Visit&& visit) {
+  visit("loader", s.loader);
+  visit("name", s.name);
+  visit("file_sha256", s.file_sha256);
+  visit("file_name", s.file_name);
+}
+
+template <typename S, typename Visit>
+requires std::is_same_v<std::remove_const_t<S>, AccuracyRules>
+void VisitFields(S& r, Visit&& visit) {
+  visit("tolerance", r.tolerance);
+  visit("cosine", r.cosine);
+  visit("larger_multiplier_for_small_tensors", r.larger_multiplier_for_small_tensors);
+  visit("eager_not_deterministic", r.eager_not_deterministic);
+  visit("non_deterministic", r.non_deterministic);
+  visit("compiled_runs", r.compiled_runs);
+}
+
+template <typename S, typename Visit>
+requires std::is_same_v<std::remove_const_t<S>, Experiment>
+void VisitFields(S& e, Visit&& visit) {
+  visit("suite", e.suite);
+  visit("model", e.model);
+  visit("mode", e.mode);
+  visit("test", e.test);
+  visit("configuration", e.configuration);
+  visit("options", e.options);
+  visit("precision", e.precision);
+  visit("device", e.device);
+  visit("environment", e.environment);
+  visit("profile", e.profile);
+  visit("start", e.start);
+  visit("weights", e.weights);
+  visit("source", e.source);
+  visit("batch_size", e.batch_size);
+  visit("accuracy", e.accuracy);
+  visit("loss_divisor", e.loss_divisor);
+  visit("repeat", e.repeat);
+  visit("iterations", e.iterations);
+  visit("iterations_per_run", e.iterations_per_run);
+  visit("threads", e.threads);
+  visit("timeout_ms", e.timeout_ms);
+  visit("channels_last", e.channels_last);
+  visit("randomize_input", e.randomize_input);
+  visit("set_env", e.set_env);
+  visit("partition", e.partition);
+  visit("output", e.output);
+  visit("planned_outcome", e.planned_outcome);
+  visit("reason", e.reason);
+}
+
+namespace internal {
+
+// A struct with VisitFields is a JSON object.
+template <typename S>
+requires std::is_same_v<S, CompileOptions> || std::is_same_v<S, ModelSource> ||
+    std::is_same_v<S, AccuracyRules>
+struct Codec<S> {
+  static Json Write(const S& value) { return WriteFields(value); }
+  static bool Read(const Json& json, S* value) {
+    return ReadFields(json, Missing::kIsError, "", value).ok();
+  }
+};
+
+}  // namespace internal
+}  // namespace dynbench::plan

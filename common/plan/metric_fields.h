@@ -1,0 +1,38 @@
+// Every metric once: JSON, SQL columns, protocol and tables all walk this list, so a metric that is
+// added here and to the struct (and to the schema and model.proto) is carried everywhere.
+#pragma once
+
+#include "common/plan/result.h"
+
+namespace dynbench::plan {
+
+// Calls visit("name", field) for each metric, in the order of result.h. `M` is Metrics or const
+// Metrics; a field is an optional<double> or an optional<int64_t>.
+template <typename M, typename Visit>
+void ForEachMetric(M& m, Visit&& visit) {
+  visit("speedup", m.speedup);
+  visit("abs_latency_ms", m.abs_latency_ms);
+  visit("eager_latency_ms", m.eager_latency_ms);
+  visit("compilation_latency_s", m.compilation_latency_s);
+  visit("compile_synchronized_s", m.compile_synchronized_s);
+  visit("compression_ratio", m.compression_ratio);
+  visit("eager_peak_memory_bytes", m.eager_peak_memory_bytes);
+  visit("compiled_peak_memory_bytes", m.compiled_peak_memory_bytes);
+  visit("eager_phase_peak_bytes", m.eager_phase_peak_bytes);
+  visit("compiled_phase_peak_bytes", m.compiled_phase_peak_bytes);
+  visit("eager_spread", m.eager_spread);
+  visit("compiled_spread", m.compiled_spread);
+  visit("calls_captured", m.calls_captured);
+  visit("unique_graphs", m.unique_graphs);
+  visit("fallbacks_to_eager", m.fallbacks_to_eager);
+  visit("graph_breaks", m.graph_breaks);
+  visit("unique_graph_breaks", m.unique_graph_breaks);
+  visit("autograd_captures", m.autograd_captures);
+  visit("autograd_compiles", m.autograd_compiles);
+  visit("cudagraph_skips", m.cudagraph_skips);
+  visit("accuracy_distance", m.accuracy_distance);
+  visit("accuracy_tolerance", m.accuracy_tolerance);
+  visit("accuracy_multiplier", m.accuracy_multiplier);
+}
+
+}  // namespace dynbench::plan

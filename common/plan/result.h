@@ -1,0 +1,107 @@
+// What one attempt of an experiment brought: outcome, status word, blame, and every number.
+//
+// The runner writes it as JSON (ResultFromRunnerJson reads that), the protocol carries it as
+// dynbench.v1.Result, the store keeps it as a row. Plain data; thread-compatible.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/plan/words.h"
+#include "nlohmann/json_fwd.hpp"
+
+namespace dynbench::plan {
+
+// Unset means "not measured"; zero is a measurement.
+struct Metrics {
+  std::optional<double> speedup;           // median eager / median compiled
+  std::optional<double> abs_latency_ms;    // median compiled, all iterations_per_run calls
+  std::optional<double> eager_latency_ms;  // median eager
+  std::optional<double>
+      compilation_latency_s;  // upstream's: compiled minus eager warm-up wall time
+  std::optional<double> compile_synchronized_s;      // ours: first compiled call, synchronised
+  std::optional<double> compression_ratio;           // upstream's: eager peak / compiled peak
+  std::optional<double> eager_peak_memory_bytes;     // upstream's meaning (CPU: RSS, not a peak)
+  std::optional<double> compiled_peak_memory_bytes;  // likewise
+  std::optional<double> eager_phase_peak_bytes;      // ours: phase's own peak less its baseline
+  std::optional<double> compiled_phase_peak_bytes;
+  // Dispersion of the samples: interquartile range / median, per side.
+  std::optional<double> eager_spread;
+  std::optional<double> compiled_spread;
+  // Dynamo's counters over the compiled warm-up, upstream's columns.
+  std::optional<int64_t> calls_captured;
+  std::optional<int64_t> unique_graphs;
+  std::optional<int64_t> fallbacks_to_eager;
+  std::optional<int64_t> graph_breaks;
+  std::optional<int64_t> unique_graph_breaks;
+  std::optional<int64_t> autograd_captures;
+  std::optional<int64_t> autograd_compiles;
+  std::optional<int64_t> cudagraph_skips;
+  // Accuracy: the largest distance found, the rule that decided and the limits in force.
+  std::optional<double> accuracy_distance;
+  std::optional<double> accuracy_tolerance;
+  std::optional<double> accuracy_multiplier;
+
+  bool operator==(const Metrics&) const = default;
+};
+
+struct PhaseSpan {
+  Phase phase = Phase::kPrepare;
+  int64_t duration_ns = 0;  // frozen spans already taken out
+  int64_t frozen_ns = 0;
+
+  bool operator==(const PhaseSpan&) const = default;
+};
+
+// Proof of how the caches started (design section 8).
+struct StartProof {
+  int64_t cache_files_before = -1;  // in the attempt's cache folder; cold requires 0
+  int64_t cache_hits = -1;          // FX graph cache of this process
+  int64_t cache_misses = -1;
+  bool proven = false;  // cold: created empty; warm: hits > 0 and no miss
+
+  bool operator==(const StartProof&) const = default;
+};
+
+struct Result {
+  Outcome outcome = Outcome::kFailed;
+  std::string status;            // upstream's word; "measured" for a passed performance test
+  Phase phase = Phase::kReport;  // where it ended
+  Blame blame = Blame::kNone;
+  std::string error;   // the one useful line: last line of the exception, or what the signal was
+  std::string detail;  // traceback or explanation, capped at 64 KiB
+  int exit_code = 0;   // of the child; -1 when killed by `exit_signal`
+  int exit_signal = 0;
+
+  int batch_size = 0;   // effective
+  std::string weights;  // "random" or "pretrained": what was loaded
+  int threads = 0;      // torch threads in force while measuring
+  std::string cores;    // core set, "0-1"
+  std::string
+      accuracy_rule;  // which rule of same() decided: "equal", "tolerance", "rmse", "cosine", …
+  std::string accuracy_function_hash;  // of the environment's same()
+  Metrics metrics;
+  std::vector<PhaseSpan> phases;
+  std::vector<int64_t> eager_ns;     // one per pair, in order
+  std::vector<int64_t> compiled_ns;  // likewise
+  StartProof start_proof;
+  // What was in force in the child, read back after it was set: "inductor.freezing" -> "True",
+  // "env.OMP_NUM_THREADS" -> "2", "torch.num_threads" -> "2".
+  std::map<std::string, std::string> in_force;
+  std::vector<std::string> notes;  // flags for people: "guard miss", "throttled", …
+
+  bool operator==(const Result&) const = default;
+};
+
+// Reads the runner's `result` message (worker/runner/PROTOCOL.md). Fields that it lacks keep their
+// defaults; a field of the wrong type is InvalidArgument naming it.
+absl::StatusOr<Result> ResultFromRunnerJson(const nlohmann::json& message);
+
+// The `metrics` object of `results --json`: only what was measured, names as in Metrics.
+nlohmann::json MetricsToJson(const Metrics& metrics);
+
+}  // namespace dynbench::plan

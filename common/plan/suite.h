@@ -1,0 +1,81 @@
+// A suite as data: models with their rules, read from YAML. docs/suites.md documents the schema.
+//
+// Every error names file, line and column, the object, the rule it broke and the fix. Duplicate and
+// unknown keys are errors (with the nearest known one). Text stays text: nothing is guessed to be a
+// number because it looks like one.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/plan/words.h"
+#include "nlohmann/json_fwd.hpp"
+
+namespace dynbench::plan {
+
+// When a rule applies. An empty field means "any".
+struct Condition {
+  std::string device;  // "cpu", "cuda", …
+  std::string arch;    // "aarch64", "x86_64"
+  std::string mode;    // "training", "inference"
+  std::string test;
+  bool only_freezing = false;
+
+  bool operator==(const Condition&) const = default;
+};
+
+struct SkipRule {
+  Condition when;
+  std::string reason;
+  bool slow = false;  // applies only under --fast
+};
+
+struct ModelRules {
+  std::string name;
+  int line = 0;        // in the suite file
+  int batch_size = 0;  // performance; divisor applied. 0: the loader decides
+  int batch_size_training = 0;
+  int batch_size_accuracy = 0;
+  double tolerance_inference = 1e-3;
+  double tolerance_training = 1e-2;
+  double tolerance_freezing = 1e-3;  // inference with freezing
+  bool cosine = false;
+  bool larger_multiplier_for_small_tensors = false;
+  bool eager_not_deterministic_training = false;
+  bool non_deterministic = false;
+  double loss_divisor = 1;
+  std::string optimizer = "adam";  // training on accelerators; part 2
+  std::map<std::string, std::string> inductor_config;
+  std::vector<SkipRule> skip;
+  std::string file;        // loader "path": path of the model file, relative to the suite file
+  std::string class_name;  // loader "path"
+};
+
+struct Suite {
+  std::string name;
+  std::string loader;  // "timm" or "path"
+  std::string description;
+  std::string source;              // where its facts are from
+  std::string sha256;              // of the file's bytes
+  std::vector<ModelRules> models;  // sorted by name, byte order (what upstream partitions)
+
+  // nullptr when there is no such model.
+  const ModelRules* Find(std::string_view model) const;
+};
+
+// Parses `text`; `file_name` is only used in messages.
+absl::StatusOr<Suite> ParseSuite(std::string_view text, std::string_view file_name);
+
+// Reads and parses a file. NotFound or PermissionDenied carry the path and what to do.
+absl::StatusOr<Suite> LoadSuite(const std::string& path);
+
+// {"schema": "dynbench.suite/1", "name": …, "models": [{name, …rules with reasons}]}
+nlohmann::json ToJson(const Suite& suite);
+
+// The candidates closest to `name` (edit distance, at most 3, best first), for "did you mean".
+std::vector<std::string> Nearest(std::string_view name, const std::vector<std::string>& candidates);
+
+}  // namespace dynbench::plan

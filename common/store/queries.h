@@ -1,0 +1,102 @@
+// Every question that dynbench asks the store. Read only; used by the coordinator's control API and
+// offline by `dynbenchctl --db FILE`, so that both give the same answers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "common/plan/experiment.h"
+#include "common/plan/request.h"
+#include "common/plan/result.h"
+#include "common/store/store.h"
+
+namespace dynbench::store {
+
+// planned = passed + failed + skipped + lost + cancelled + waiting + running, always.
+struct Coverage {
+  int64_t planned = 0, passed = 0, failed = 0, skipped = 0, lost = 0, cancelled = 0, waiting = 0,
+          running = 0;
+};
+
+struct JobRow {
+  JobId id;
+  std::string state;  // "running", "finished", "cancelled"
+  std::string suite;
+  std::string label;
+  std::string user;
+  std::string cancel_reason;
+  JobId retries;
+  UnixTimeMs submitted_at, finished_at;  // finished_at.ms == 0: not yet
+  Coverage coverage;
+};
+
+struct ResultRow {
+  ExperimentId id;
+  JobId job;
+  plan::Experiment experiment;
+  std::string state;                   // "waiting", "running" or "done"
+  std::optional<plan::Result> result;  // of "done"
+  int attempt = 0;                     // how many attempts were started
+  WorkerId worker;                     // of the result or of the running attempt
+  std::string worker_host;
+  LeaseEpoch lease;
+  UnixTimeMs started_at, finished_at;
+};
+
+struct WorkerInfo {
+  WorkerId id;
+  std::string host, version, inventory_json, environments_json;
+  UnixTimeMs first_seen, last_seen;
+};
+
+struct AttemptRow {
+  AttemptId id;
+  WorkerId worker;
+  int slot = 0;
+  std::string state;  // "leased", "running", "done", "superseded", "requeued"
+  std::string reason;
+  UnixTimeMs started_at, finished_at;
+};
+
+// Newest first; `limit` 0: all.
+absl::StatusOr<std::vector<JobRow>> ListJobs(Database& db, int64_t limit);
+absl::StatusOr<JobRow> GetJob(Database& db, JobId job);  // NotFound names the newest job there is
+absl::StatusOr<plan::Request> GetRequest(Database& db, JobId job);
+// Rows of a job in plan order, after `after` (0: from the start), at most `limit`.
+absl::StatusOr<std::vector<ResultRow>> ListResults(Database& db, JobId job, ExperimentId after,
+                                                   int64_t limit, bool with_samples);
+absl::StatusOr<ResultRow> GetExperiment(Database& db, ExperimentId experiment);
+absl::StatusOr<std::vector<AttemptRow>> ListAttempts(Database& db, ExperimentId experiment);
+absl::StatusOr<std::string> GetLog(Database& db,
+                                   ExperimentId experiment);  // of the result's attempt
+absl::StatusOr<std::vector<WorkerInfo>> ListWorkers(Database& db);
+absl::StatusOr<std::string> GetFile(Database& db, const std::string& sha256);
+
+// What the scheduler needs after a restart.
+struct OpenExperiment {
+  ExperimentId id;
+  JobId job;
+  plan::Experiment experiment;
+  LeaseEpoch lease;  // live lease; 0: waiting
+  SlotId slot;       // of the live lease
+  bool started = false;
+};
+struct OpenWork {
+  std::vector<JobRow> jobs;  // with unfinished experiments, oldest first
+  std::vector<OpenExperiment> experiments;
+  LeaseEpoch last_epoch;  // highest ever given
+};
+absl::StatusOr<OpenWork> LoadOpenWork(Database& db);
+
+// Median seconds that past results took: by series, by model and by suite, in this order of
+// preference. Keys: "series:<key>", "model:<suite>/<model>/<test>/<start>",
+// "suite:<suite>/<test>/<start>".
+absl::StatusOr<std::map<std::string, double>> LoadDurations(Database& db);
+
+}  // namespace dynbench::store

@@ -1,0 +1,184 @@
+// The scheduler: who measures what, when. A pure core: Step(now, event) -> actions. It has no
+// clock, thread, socket or SQL; the dispatcher (coordinator/session/dispatcher.h) feeds it and
+// carries its actions out, committing each grant before the worker hears of it.
+//
+// Invariants, asserted after every step in debug builds and tests (CheckInvariants):
+//   - a slot has at most one live lease, and an experiment is in at most one live lease;
+//   - lease epochs strictly increase and never repeat, across restarts too (`first_epoch`);
+//   - an experiment is waiting, leased or concluded, never two of these, never none.
+//
+// Thread-compatible: one thread owns it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "common/plan/words.h"
+
+namespace dynbench::scheduler {
+
+struct Options {
+  int64_t lease_ttl_ns = 120 * kNsPerSecond;  // past the last beat
+  int crash_budget = 2;    // deaths of a worker during an experiment before it is failed as poison
+  size_t chunk_limit = 8;  // most experiments in one dynamic lease
+  LeaseEpoch first_epoch{1};  // above every epoch in the store
+};
+
+// What the scheduler needs to know of an experiment; the rest stays in the store.
+struct Task {
+  ExperimentId id;
+  JobId job;
+  std::string device;
+  std::string environment;
+  std::string profile;
+  std::string model;      // experiments of one model are kept together where nothing is lost
+  double expected_s = 0;  // prediction
+  int partition = 0;
+  int64_t queue_order = 0;  // original place; kept on retry
+};
+
+struct SlotOffer {
+  int index = 0;
+  std::string device;                  // torch device type
+  std::set<std::string> environments;  // names that this worker can run
+  bool accepting = true;               // false: drained, quarantined or without space
+  std::string reason;                  // why not
+};
+
+// A lease that a worker still holds when it says hello, with the experiments it has not yet
+// reported as finished.
+struct HeldLease {
+  LeaseEpoch epoch;
+  int slot = 0;
+  std::vector<ExperimentId> experiments;
+};
+
+// ---- events ----
+struct JobAdded {
+  JobId job;
+  plan::PartitionPolicy policy = plan::PartitionPolicy::kDynamic;
+  int priority = 0;
+  std::vector<Task> tasks;  // those that need running
+};
+// What the store knew when the coordinator started: leases that were live then. Sent once, before
+// any worker joins, after the JobAdded events. They are re-armed from `now`.
+struct Recovered {
+  struct Lease {
+    LeaseEpoch epoch;
+    SlotId slot;
+    std::vector<ExperimentId> experiments;  // without a result
+  };
+  std::vector<Lease> leases;
+};
+struct WorkerJoined {
+  WorkerId worker;
+  std::vector<SlotOffer> slots;
+  std::vector<HeldLease> held;  // adopted when not leased again elsewhere, else revoked
+};
+struct WorkerLeft {  // the stream ended; leases live on until they expire
+  WorkerId worker;
+};
+// The worker's process is known to have died (a new process of the same identity said hello, or the
+// worker itself reported it on restart): experiments that ran are requeued within the crash budget.
+struct WorkerDied {
+  WorkerId worker;
+  std::set<ExperimentId> running;  // these count against the budget; the others do not
+};
+struct Beat {
+  WorkerId worker;
+};
+struct SlotsChanged {
+  WorkerId worker;
+  std::vector<SlotOffer> slots;
+};
+struct Started {
+  AttemptId attempt;
+};
+// The attempt's result is committed and counts.
+struct Finished {
+  AttemptId attempt;
+};
+// The worker gives experiments of a lease back without a result (drain, slot trouble).
+struct Returned {
+  AttemptId attempt;
+  std::string reason;
+  bool infrastructure_failure = false;  // counts against the retries; after them: lost
+};
+struct JobCancelled {
+  JobId job;
+  std::string reason;
+};
+// The coordinator noticed that it did not run for a while: every lease is re-armed.
+struct Resumed {};
+struct Tick {};
+
+using Event = std::variant<JobAdded, Recovered, WorkerJoined, WorkerLeft, WorkerDied, Beat,
+                           SlotsChanged, Started, Finished, Returned, JobCancelled, Resumed, Tick>;
+
+// ---- actions ----
+struct Grant {  // commit, then send
+  LeaseEpoch epoch;
+  SlotId slot;
+  std::vector<ExperimentId> experiments;
+};
+struct Revoke {  // tell the worker to stop these; late results of the epoch are superseded
+  WorkerId worker;
+  LeaseEpoch epoch;
+  std::vector<ExperimentId> experiments;
+  std::string reason;
+};
+struct Conclude {  // write a result that no worker brought
+  ExperimentId experiment;
+  plan::Outcome outcome = plan::Outcome::kLost;
+  std::string status;  // "crash", "lost", "cancelled"
+  plan::Blame blame = plan::Blame::kInfrastructure;
+  std::string reason;
+};
+struct Requeue {  // the experiment waits again, at its original place
+  ExperimentId experiment;
+  LeaseEpoch fenced;  // the epoch that no longer counts
+  std::string reason;
+};
+struct CloseLease {  // nothing of it is left
+  LeaseEpoch epoch;
+};
+
+using Action = std::variant<Grant, Revoke, Conclude, Requeue, CloseLease>;
+
+class Scheduler {
+ public:
+  explicit Scheduler(Options options);
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  // Applies one event and returns what has to be done, in order.
+  [[nodiscard]] std::vector<Action> Step(MonotonicTime now, const Event& event);
+
+  // When the next lease expires; Step(Tick) is due then. Nothing to expire: a day from `now`.
+  MonotonicTime NextDeadline(MonotonicTime now) const;
+
+  // Why `experiment` waits, in words, per worker: "worker a: slot 0 is busy with …", "no worker has
+  // environment nightly (have: default)". Empty when it does not wait.
+  std::vector<std::string> ExplainWaiting(ExperimentId experiment) const;
+
+  // Expected seconds until `job` is done, from predictions and the slots that can take it; negative
+  // when no slot can.
+  double EtaSeconds(JobId job, MonotonicTime now) const;
+
+  // Aborts when an invariant does not hold.
+  void CheckInvariants() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace dynbench::scheduler

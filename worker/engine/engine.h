@@ -1,0 +1,53 @@
+// The interface through which a slot drives an experiment, whatever runs it: native (the runner),
+// later script (upstream's scripts) and command (any program).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/plan/experiment.h"
+#include "common/plan/result.h"
+
+namespace dynbench::worker {
+
+// Everything an attempt is given. Folders exist, are empty unless said otherwise, mode 0700, and
+// belong to the attempt alone.
+struct AttemptSpec {
+  AttemptId id;
+  plan::Experiment experiment;
+  std::string experiment_json;  // verbatim, as planned
+  std::string work_dir;         // current folder of the child
+  std::string cache_dir;        // inductor and triton caches; holds the prepared cache for kWarm
+  std::string model_file;       // loader "path": the local copy; else empty
+  std::vector<int> cores;       // what the slot may use
+  std::string device_uuid;      // GPUs
+  int log_cap_bytes = 1 << 20;
+};
+
+// Called from the engine's thread, in order; Finished is the last call of an attempt and comes only
+// when nothing of its process tree is left.
+struct AttemptObserver {
+  std::function<void(plan::Phase)> phase;
+  // Bytes of stdout and stderr as they come; `offset` counts what was written so far.
+  std::function<void(int64_t offset, std::string_view bytes)> log;
+  // Asks for the device's window; `granted` is called once the device is this attempt's alone.
+  std::function<void(std::function<void()> granted)> window;
+  std::function<void()> window_done;
+  std::function<void(plan::Result result, std::string log)> finished;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  // Starts an attempt; returns at once.
+  virtual void Start(AttemptSpec spec, AttemptObserver observer) = 0;
+  // TERM, grace, KILL of the whole tree; `finished` follows with outcome kCancelled.
+  virtual void Cancel(const AttemptId& attempt, const std::string& reason) = 0;
+};
+
+}  // namespace dynbench::worker
