@@ -57,9 +57,9 @@ class ChangeFeed::Subscription {
  private:
   friend class ChangeFeed;
   // Each adds to what is pending and wakes the watcher when nothing was.
-  void AddJob(const v1::Job& job, bool finished) EXCLUDES(mu_, wake_mu_);
-  void AddRow(const v1::ResultRow& row) EXCLUDES(mu_, wake_mu_);
-  void AddClosed() EXCLUDES(mu_, wake_mu_);
+  void AddJob(const v1::Job& job, bool finished) EXCLUDES(mu_);
+  void AddRow(const v1::ResultRow& row) EXCLUDES(mu_);
+  void AddClosed() EXCLUDES(mu_);
 
   const JobId job_;
   const bool rows_;
