@@ -335,4 +335,12 @@ class FleetTest(unittest.TestCase):
     def setUpClass(cls) -> None:
         cls.fleet = Fleet(**cls.fleet_options)
         cls.fleet.__enter__()
-        cls.addClassCleanup(lambda: cls.fleet.__exit__(None, None, None))
+        cls.faults = 0
+        # After a failed test the logs are shown instead of the check for leftovers.
+        cls.addClassCleanup(lambda: cls.fleet.__exit__(AssertionError if cls.faults else None, None, None))
+
+    def run(self, result=None):
+        before = len(result.failures) + len(result.errors)
+        super().run(result)
+        type(self).faults += len(result.failures) + len(result.errors) - before
+        return result
