@@ -1,0 +1,34 @@
+#include "worker/process/line_channel.h"
+
+namespace dynbench::worker {
+namespace {
+
+constexpr size_t kLongestLineBytes = 64 << 20;
+
+}  // namespace
+
+bool LineChannel::Send(std::string_view line, const std::vector<int>& fds) {
+  if (!socket_) return false;
+  std::string text(line);
+  text += '\n';
+  return SendWithFds(socket_.get(), text, fds);
+}
+
+bool LineChannel::Receive() {
+  if (!socket_ || buffer_.size() > kLongestLineBytes) return false;
+  return ReceiveWithFds(socket_.get(), &buffer_, &fds_) != Received::kEnd;
+}
+
+std::optional<std::string> LineChannel::TakeLine() {
+  const size_t end = buffer_.find('\n', scanned_);
+  if (end == std::string::npos) {
+    scanned_ = buffer_.size();
+    return std::nullopt;
+  }
+  std::string line = buffer_.substr(0, end);
+  buffer_.erase(0, end + 1);
+  scanned_ = 0;
+  return line;
+}
+
+}  // namespace dynbench::worker

@@ -1,0 +1,213 @@
+#include "worker/process/process_tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace dynbench::worker {
+namespace {
+
+int64_t NowMs() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000 + t.tv_nsec / 1'000'000;
+}
+
+void PauseMs(int64_t ms) {
+  timespec t{ms / 1000, (ms % 1000) * 1'000'000};
+  nanosleep(&t, nullptr);
+}
+
+// Reads a stat file into `stat`. The command name may hold blanks and parentheses, so fields are
+// counted from the last parenthesis.
+bool ReadStatFile(const std::string& path, ProcessStat* stat) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  char text[1024];
+  const ssize_t size = read(fd, text, sizeof text - 1);
+  close(fd);
+  if (size <= 0) return false;
+  text[size] = 0;
+  const char* after = strrchr(text, ')');
+  if (after == nullptr) return false;
+  int parent = 0, group = 0, session = 0;
+  unsigned long long start = 0;
+  // Fields 3 to 6, then 22: state ppid pgrp session … starttime.
+  if (sscanf(after + 2,
+             "%c %d %d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+             &stat->state, &parent, &group, &session, &start) != 5) {
+    return false;
+  }
+  stat->pid = atoi(text);
+  stat->parent = parent;
+  stat->group = group;
+  stat->session = session;
+  stat->start_ticks = start;
+  return true;
+}
+
+// Calls `visit` with the number of each numeric entry of `folder`.
+template <typename Visit>
+void ForEachNumber(const std::string& folder, Visit visit) {
+  DIR* dir = opendir(folder.c_str());
+  if (dir == nullptr) return;
+  while (const dirent* entry = readdir(dir)) {
+    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') visit(atoi(entry->d_name));
+  }
+  closedir(dir);
+}
+
+bool IsGone(char state) { return state == 'Z' || state == 'X' || state == 'x'; }
+bool IsStopped(char state) { return state == 'T' || state == 't'; }
+
+// Whether any thread of `process` runs (stopped = false) or none does.
+bool EveryThreadStopped(const ProcessStat& process) {
+  const std::string folder = "/proc/" + std::to_string(process.pid) + "/task";
+  bool stopped = true;
+  ForEachNumber(folder, [&](int thread) {
+    ProcessStat stat;
+    if (!stopped || !ReadStatFile(folder + "/" + std::to_string(thread) + "/stat", &stat)) return;
+    if (!IsStopped(stat.state) && !IsGone(stat.state)) stopped = false;
+  });
+  return stopped;
+}
+
+using Key = std::pair<pid_t, uint64_t>;
+Key KeyOf(const ProcessStat& process) { return {process.pid, process.start_ticks}; }
+
+std::vector<ProcessStat> DescendantsWithout(pid_t root,
+                                            const std::function<bool(const ProcessStat&)>& spare) {
+  std::multimap<pid_t, ProcessStat> by_parent;
+  for (const ProcessStat& process : ListProcesses()) by_parent.emplace(process.parent, process);
+  std::vector<ProcessStat> found;
+  std::set<pid_t> seen{root};
+  std::vector<pid_t> todo{root};
+  for (size_t i = 0; i < todo.size(); ++i) {
+    for (auto [it, end] = by_parent.equal_range(todo[i]); it != end; ++it) {
+      const ProcessStat& process = it->second;
+      // A walk is no snapshot: a pid that was used twice meanwhile must not make a circle.
+      if (!seen.insert(process.pid).second) continue;
+      if (spare && spare(process)) continue;
+      todo.push_back(process.pid);
+      if (!IsGone(process.state)) found.push_back(process);
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+std::optional<ProcessStat> ReadProcessStat(pid_t pid) {
+  ProcessStat stat;
+  if (!ReadStatFile("/proc/" + std::to_string(pid) + "/stat", &stat)) return std::nullopt;
+  return stat;
+}
+
+std::vector<ProcessStat> ListProcesses() {
+  std::vector<ProcessStat> all;
+  ForEachNumber("/proc", [&](int pid) {
+    if (auto stat = ReadProcessStat(pid)) all.push_back(*stat);
+  });
+  return all;
+}
+
+std::vector<ProcessStat> Descendants(pid_t root) { return DescendantsWithout(root, nullptr); }
+
+bool SignalProcess(const ProcessStat& process, int signal) {
+  const int fd = static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0));
+  if (fd < 0 && errno != ENOSYS) return false;
+  // With the pidfd held, a start time that still matches proves that the pidfd is of this process.
+  const auto now = ReadProcessStat(process.pid);
+  bool sent = false;
+  if (now && now->start_ticks == process.start_ticks) {
+    sent = fd >= 0 ? syscall(SYS_pidfd_send_signal, fd, signal, nullptr, 0) == 0
+                   : kill(process.pid, signal) == 0;
+  }
+  if (fd >= 0) close(fd);
+  return sent;
+}
+
+int SignalDescendants(pid_t root, int signal) {
+  int sent = 0;
+  for (const ProcessStat& process : Descendants(root)) sent += SignalProcess(process, signal);
+  return sent;
+}
+
+KillTreeReport KillTree(const KillTreeOptions& options) {
+  std::set<Key> signalled;
+  const auto walk = [&](bool kill_now) {
+    const auto living = DescendantsWithout(options.root, options.spare);
+    for (const ProcessStat& process : living) {
+      const bool first = signalled.insert(KeyOf(process)).second;
+      if (kill_now) {
+        SignalProcess(process, SIGKILL);
+      } else if (first) {
+        SignalProcess(process, SIGTERM);
+        SignalProcess(process, SIGCONT);
+      }
+    }
+    if (options.reap) options.reap();
+    return living.size();
+  };
+  const int64_t start_ms = NowMs();
+  if (options.grace_ms > 0) {
+    while (walk(false) > 0 && NowMs() - start_ms < options.grace_ms) PauseMs(10);
+  }
+  const int64_t kill_ms = NowMs();
+  int empty_walks = 0;
+  while (empty_walks < 2) {
+    empty_walks = walk(true) == 0 ? empty_walks + 1 : 0;
+    if (NowMs() - kill_ms > options.give_up_ms) break;
+    if (empty_walks == 0) PauseMs(1);
+  }
+  return {static_cast<int>(signalled.size()), empty_walks >= 2};
+}
+
+bool StopTree(pid_t root, int64_t limit_ms) {
+  const int64_t start_ms = NowMs();
+  std::set<Key> before;
+  while (true) {
+    std::set<Key> now;
+    bool stable = true;
+    for (const ProcessStat& process : Descendants(root)) {
+      now.insert(KeyOf(process));
+      if (EveryThreadStopped(process)) continue;
+      stable = false;
+      SignalProcess(process, SIGSTOP);
+    }
+    // Nobody ran during this walk, and nobody was born between the last one and this one.
+    if (stable && now == before) return true;
+    if (NowMs() - start_ms > limit_ms) return false;
+    before = std::move(now);
+    if (!stable) PauseMs(1);
+  }
+}
+
+bool ContinueTree(pid_t root, int64_t limit_ms) {
+  const int64_t start_ms = NowMs();
+  while (true) {
+    bool all_run = true;
+    for (const ProcessStat& process : Descendants(root)) {
+      if (!IsStopped(process.state)) continue;
+      all_run = false;
+      SignalProcess(process, SIGCONT);
+    }
+    if (all_run) return true;
+    if (NowMs() - start_ms > limit_ms) return false;
+    PauseMs(1);
+  }
+}
+
+}  // namespace dynbench::worker
