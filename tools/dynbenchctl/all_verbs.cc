@@ -1,0 +1,25 @@
+#include "tools/dynbenchctl/verbs.h"
+
+namespace dynbench::cli {
+
+void AddAllVerbs(CommandTree& tree) {
+  AddSubmit(tree);
+  AddStatus(tree);
+  AddWatch(tree);
+  AddWait(tree);
+  AddResults(tree);
+  AddLogs(tree);
+  AddExplain(tree);
+  AddRepro(tree);
+  AddCancel(tree);
+  AddRetry(tree);
+  AddWorkers(tree);
+  AddEnv(tree);
+  AddSuite(tree);
+  AddDoctor(tree);
+  AddLocal(tree);
+  AddCompletion(tree);
+  AddVersion(tree);
+}
+
+}  // namespace dynbench::cli

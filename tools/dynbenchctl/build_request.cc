@@ -1,0 +1,276 @@
+#include "tools/dynbenchctl/build_request.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "common/base/sha256.h"
+#include "common/base/status.h"
+#include "common/plan/request_check.h"
+#include "tools/dynbenchctl/flag_rules.h"
+#include "tools/dynbenchctl/request_files.h"
+
+namespace dynbench::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A model file is source text; more than this is the wrong file.
+constexpr uintmax_t kFileBytesMax = 16 << 20;
+
+constexpr double kTimeoutSecondsMax = 30.0 * 86400;  // beyond is a typing error
+
+std::string Resolve(const std::string& cwd, const std::string& path) {
+  return (fs::path(cwd) / path).lexically_normal().string();
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& flag, const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    return absl::InvalidArgumentError(flag + " " + path + ": is a folder, not a file");
+  }
+  const uintmax_t size = fs::file_size(path, error);
+  if (error) return absl::NotFoundError(flag + " " + path + ": " + error.message());
+  if (size > kFileBytesMax) {
+    return absl::InvalidArgumentError(flag + " " + path + ": is larger than 16 MiB");
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  if (!file) return absl::InvalidArgumentError(flag + " " + path + ": cannot be read");
+  return bytes;
+}
+
+template <typename T, typename Parse>
+absl::Status ParseWords(const std::vector<std::string>& words, Parse parse, std::vector<T>* out) {
+  for (const std::string& word : words) {
+    const auto value = parse(word);
+    if (!value) return absl::InvalidArgumentError("'" + word + "' is not a known word");
+    if (std::find(out->begin(), out->end(), *value) == out->end()) out->push_back(*value);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BuildWords(const SubmitFlags& f, plan::Request* r) {
+  RETURN_IF_ERROR(ParseWords(f.mode, plan::ParseMode, &r->modes));
+  if (f.inference) r->modes = {plan::Mode::kInference};
+  if (f.training) r->modes = {plan::Mode::kTraining};
+  RETURN_IF_ERROR(ParseWords(f.test, plan::ParseTest, &r->tests));
+  if (f.performance) r->tests = {plan::Test::kPerformance};
+  if (f.accuracy) r->tests = {plan::Test::kAccuracy};
+  RETURN_IF_ERROR(ParseWords(f.start, plan::ParseStart, &r->starts));
+  if (f.cold_start_latency) r->starts = {plan::Start::kCold};
+  if (f.warm_start_latency) r->starts = {plan::Start::kWarm};
+  if (f.precision) r->precision = plan::ParsePrecision(*f.precision);
+  if (f.float32) r->precision = plan::Precision::kFp32;
+  if (f.bfloat16) r->precision = plan::Precision::kBf16;
+  if (f.float16) r->precision = plan::Precision::kFp16;
+  if (f.amp) r->precision = plan::Precision::kAmp;
+  if (f.weights) r->weights = plan::ParseWeights(*f.weights).value_or(plan::Weights::kAuto);
+  return absl::OkStatus();
+}
+
+absl::Status BuildCompiler(const SubmitFlags& f, plan::Request* r) {
+  const bool any = f.backend || f.inductor || f.inductor_compile_mode || f.nopython ||
+                   f.disable_cudagraphs || f.freezing || f.cpp_wrapper || f.dynamic_shapes ||
+                   f.dynamic_batch_only || !f.inductor_config.empty() || !f.dynamo_config.empty();
+  r->configurations = f.configuration;
+  if (!any) return absl::OkStatus();
+  plan::CompileOptions options =
+      plan::UpstreamOptions(f.backend.value_or("inductor"), f.disable_cudagraphs);
+  options.compile_mode = f.inductor_compile_mode.value_or("");
+  options.fullgraph = f.nopython;
+  options.freezing = f.freezing;
+  options.cpp_wrapper = f.cpp_wrapper;
+  options.dynamic_shapes = f.dynamic_shapes || f.dynamic_batch_only;
+  options.dynamic_batch_only = f.dynamic_batch_only;
+  ASSIGN_OR_RETURN(options.inductor_config, ParsePairs("--inductor-config", f.inductor_config));
+  ASSIGN_OR_RETURN(options.dynamo_config, ParsePairs("--dynamo-config", f.dynamo_config));
+  r->options = std::move(options);
+  return absl::OkStatus();
+}
+
+absl::Status BuildModels(const SubmitFlags& f, const std::string& cwd, BuiltRequest* built) {
+  plan::Request& r = built->request;
+  r.models = f.models;
+  r.filters = f.filter;
+  r.excludes = f.exclude;
+  r.exclude_exact = f.exclude_exact;
+  r.no_skip = f.no_skip;
+  r.fast = f.fast;
+  for (const std::string& only : f.only) {
+    if (!IsPathModel(only)) {
+      r.only.push_back(only);
+      continue;
+    }
+    ASSIGN_OR_RETURN(const PathModel model, ParsePathModel(only));
+    LocalFile file{Resolve(cwd, model.path), fs::path(model.path).filename(), "", ""};
+    ASSIGN_OR_RETURN(file.bytes, ReadFile("--only", file.path));
+    file.sha256 = Sha256Hex(file.bytes);
+    r.path_models.push_back({"path", model.class_name, file.sha256, file.name});
+    built->files.push_back(std::move(file));
+  }
+  if (!r.path_models.empty() && !r.only.empty()) {
+    return absl::InvalidArgumentError(
+        "--only path:… and --only NAME exclude each other: a model of your own forms the suite "
+        "'path'; submit one job each");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BuildSuite(const SubmitFlags& f, const std::string& cwd, BuiltRequest* built) {
+  plan::Request& r = built->request;
+  if (!r.path_models.empty()) {
+    if (f.suite) {
+      built->notes.push_back("--only path:… forms the suite 'path'; --suite " + *f.suite +
+                             " is not used");
+    }
+    return absl::OkStatus();
+  }
+  if (!f.suite) {
+    return absl::InvalidArgumentError(
+        "--suite is missing: name an installed suite (dynbenchctl suite list) or your own "
+        "FILE.yaml, or give --only path:/abs/model.py,class:Name");
+  }
+  const std::string& suite = *f.suite;
+  const bool is_file = suite.find('/') != std::string::npos ||
+                       fs::path(suite).extension() == ".yaml" ||
+                       fs::path(suite).extension() == ".yml";
+  if (!is_file) {
+    r.suite = suite;
+    return absl::OkStatus();
+  }
+  const std::string path = Resolve(cwd, suite);
+  ASSIGN_OR_RETURN(r.inline_suite, plan::LoadSuite(path));
+  r.suite = r.inline_suite->name;
+  for (const plan::ModelRules& model : r.inline_suite->models) {
+    if (model.file.empty()) continue;
+    LocalFile file{Resolve(fs::path(path).parent_path(), model.file),
+                   fs::path(model.file).filename(), "", ""};
+    ASSIGN_OR_RETURN(file.bytes,
+                     ReadFile(path + ":" + std::to_string(model.line) + ": file", file.path));
+    file.sha256 = Sha256Hex(file.bytes);
+    r.model_files[model.file] = file.sha256;
+    built->files.push_back(std::move(file));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BuildMeasuring(const SubmitFlags& f, const std::string& cwd, plan::Request* r) {
+  r->batch_size = f.batch_size.value_or(0);
+  if (f.batch_size_file) {
+    const std::string path = Resolve(cwd, *f.batch_size_file);
+    ASSIGN_OR_RETURN(const std::string text, ReadFile("--batch-size-file", path));
+    ASSIGN_OR_RETURN(r->batch_sizes, ParseBatchSizes(text, path));
+  }
+  r->repeat = f.repeat.value_or(r->repeat);
+  r->iterations = f.iterations.value_or(r->iterations);
+  r->iterations_per_run = f.iterations_per_run.value_or(r->iterations_per_run);
+  r->threads = f.threads.value_or(0);
+  if (f.timeout_s) {
+    if (!(*f.timeout_s > 0 && *f.timeout_s <= kTimeoutSecondsMax)) {
+      return absl::InvalidArgumentError("--timeout wants seconds, above 0 and at most 30 days");
+    }
+    r->timeout_ms = static_cast<int64_t>(std::ceil(*f.timeout_s * 1000));
+  }
+  r->channels_last = f.channels_last;
+  r->randomize_input = f.randomize_input;
+  ASSIGN_OR_RETURN(r->set_env, ParsePairs("--set-env", f.set_env));
+  if (f.device.size() > 1) {
+    return absl::InvalidArgumentError("--device is given twice: a job has one device");
+  }
+  if (!f.device.empty()) r->device = f.device.front();
+  return absl::OkStatus();
+}
+
+void BuildPartitions(const SubmitFlags& f, plan::Request* r) {
+  r->total_partitions = f.total_partitions.value_or(1);
+  r->partition_id = f.partition_id.value_or(-1);
+  // Upstream's flags alone mean upstream's slices.
+  if (r->total_partitions > 1) r->policy = plan::PartitionPolicy::kStatic;
+  if (f.partition_policy) {
+    r->policy = plan::ParsePartitionPolicy(*f.partition_policy).value_or(r->policy);
+  }
+}
+
+// The options whose typed value may equal the default (common/plan/request.h).
+std::set<std::string> GivenOptions(const SubmitFlags& f) {
+  const std::vector<std::pair<const char*, bool>> options = {
+      {"batch-size", f.batch_size.has_value()},
+      {"batch-size-file", f.batch_size_file.has_value()},
+      {"disable-cudagraphs", f.disable_cudagraphs},
+      {"iterations", f.iterations.has_value()},
+      {"iterations-per-run", f.iterations_per_run.has_value()},
+      {"partition-id", f.partition_id.has_value()},
+      {"partition-policy", f.partition_policy.has_value()},
+      {"profile", f.profile.has_value()},
+      {"repeat", f.repeat.has_value()},
+      {"threads", f.threads.has_value()},
+      {"timeout", f.timeout_s.has_value()},
+      {"weights", f.weights.has_value()},
+  };
+  std::set<std::string> given;
+  for (const auto& [name, is_given] : options) {
+    if (is_given) given.insert(name);
+  }
+  return given;
+}
+
+// Upstream's name for the file when only a folder is given.
+std::string DefaultOutputName(const plan::Request& r) {
+  const std::string backend = r.options ? r.options->backend : "inductor";
+  const bool accuracy_only = r.tests == std::vector<plan::Test>{plan::Test::kAccuracy};
+  return (accuracy_only ? "accuracy_" : "speedup_") + backend + ".csv";
+}
+
+absl::Status BuildOutput(const SubmitFlags& f, const std::string& cwd, BuiltRequest* built) {
+  if (!f.output && !f.output_directory) return absl::OkStatus();
+  plan::Request& r = built->request;
+  r.output = f.output.value_or(DefaultOutputName(r));
+  if (fs::path(r.output).filename().empty()) {
+    return absl::InvalidArgumentError("--output '" + r.output + "': names no file");
+  }
+  const std::string folder = Resolve(cwd, f.output_directory.value_or("."));
+  built->output_path = Resolve(folder, r.output);
+  if (f.dry_run) return absl::OkStatus();
+  // A job may take hours: what would keep its file from being written is said before it starts.
+  const std::string parent = fs::path(built->output_path).parent_path();
+  if (access(parent.c_str(), W_OK | X_OK) != 0) {
+    return absl::InvalidArgumentError("--output " + built->output_path + ": the folder " + parent +
+                                      " does not exist or cannot be written to; make it first");
+  }
+  if (fs::is_directory(built->output_path)) {
+    return absl::InvalidArgumentError("--output " + built->output_path + ": is a folder");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<BuiltRequest> BuildRequest(const SubmitFlags& flags, const std::string& cwd) {
+  RETURN_IF_ERROR(CheckFlagRules(flags));
+  BuiltRequest built;
+  plan::Request& r = built.request;
+  RETURN_IF_ERROR(BuildWords(flags, &r));
+  RETURN_IF_ERROR(BuildCompiler(flags, &r));
+  RETURN_IF_ERROR(BuildModels(flags, cwd, &built));
+  RETURN_IF_ERROR(BuildSuite(flags, cwd, &built));
+  RETURN_IF_ERROR(BuildMeasuring(flags, cwd, &r));
+  BuildPartitions(flags, &r);
+  r.environments = flags.environment;
+  r.profile = flags.profile.value_or(r.profile);
+  r.label = flags.label.value_or("");
+  r.priority = flags.priority.value_or(0);
+  r.given = GivenOptions(flags);
+  RETURN_IF_ERROR(plan::CheckRequest(r, {}));
+  RETURN_IF_ERROR(BuildOutput(flags, cwd, &built));
+  return built;
+}
+
+}  // namespace dynbench::cli

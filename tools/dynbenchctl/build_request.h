@@ -1,0 +1,33 @@
+// From the flags of `submit` to the request that the coordinator plans.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/plan/request.h"
+#include "tools/dynbenchctl/submit_flags.h"
+
+namespace dynbench::cli {
+
+// A file of the caller that travels with the job, content-addressed.
+struct LocalFile {
+  std::string path;  // absolute
+  std::string name;  // its own name, for people
+  std::string sha256;
+  std::string bytes;
+};
+
+struct BuiltRequest {
+  plan::Request request;
+  std::vector<LocalFile> files;    // to upload before the request is submitted
+  std::string output_path;         // absolute; empty: no CSV is written
+  std::vector<std::string> notes;  // for stderr
+};
+
+// Checks the rules among the flags (flag_rules.h), reads the files that they name (suite, batch
+// sizes, model) relative to `cwd`, and says what the request is. InvalidArgument or NotFound name
+// flag, file, line and fix. Nothing is dispatched.
+absl::StatusOr<BuiltRequest> BuildRequest(const SubmitFlags& flags, const std::string& cwd);
+
+}  // namespace dynbench::cli

@@ -1,0 +1,59 @@
+// The connection to a coordinator's control API (proto/dynbench/v1/control.proto).
+//
+// Thread-compatible. Every call has a deadline or is a stream that the server ends.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "dynbench/v1/control.grpc.pb.h"
+
+namespace dynbench::cli {
+
+// How long dynbenchctl looks for a coordinator before it says that none is there. Below the three
+// seconds that docs/cli.md promises, with time for the process itself.
+inline constexpr int64_t kConnectTimeoutMs = 2000;
+// A unary call on a loaded coordinator; streams have no limit but the caller's.
+inline constexpr int64_t kCallTimeoutMs = 30'000;
+
+class Client {
+ public:
+  // InvalidArgument: not HOST:PORT. Unavailable: nothing answers there within kConnectTimeoutMs.
+  static absl::StatusOr<std::unique_ptr<Client>> Connect(const std::string& address);
+
+  v1::Control::Stub& stub() { return *stub_; }
+  const std::string& address() const { return address_; }
+
+  // A context with a deadline from now; 0: none.
+  static std::unique_ptr<grpc::ClientContext> NewCall(int64_t timeout_ms = kCallTimeoutMs);
+
+  // The same code and message; Unavailable says what to do.
+  absl::Status FromGrpc(const grpc::Status& status) const;
+
+  // Runs a unary method: Call(&Stub::GetInfo, request) -> reply.
+  template <typename Request, typename Reply>
+  absl::StatusOr<Reply> Call(grpc::Status (v1::Control::Stub::*method)(grpc::ClientContext*,
+                                                                       const Request&, Reply*),
+                             const Request& request) {
+    const auto context = NewCall();
+    Reply reply;
+    const grpc::Status status = (stub_.get()->*method)(context.get(), request, &reply);
+    if (!status.ok()) return FromGrpc(status);
+    return reply;
+  }
+
+ private:
+  Client(std::string address, std::shared_ptr<grpc::Channel> channel);
+
+  std::string address_;
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<v1::Control::Stub> stub_;
+};
+
+// OK when `address` is HOST:PORT with a port from 1 to 65535; `source` names the flag in messages.
+absl::Status CheckAddress(const std::string& address, const std::string& source);
+
+}  // namespace dynbench::cli

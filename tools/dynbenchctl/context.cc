@@ -1,0 +1,23 @@
+#include "tools/dynbenchctl/context.h"
+
+#include <filesystem>
+
+namespace dynbench::cli {
+
+void PrintJson(Context& context, const Json& json) {
+  context.out() << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+}
+
+void PrintError(Context& context, const std::string& text) {
+  context.err() << "dynbenchctl: " << text << "\n";
+}
+
+void PrintNote(Context& context, const std::string& text) {
+  if (!context.globals.quiet) context.err() << "note: " << text << "\n";
+}
+
+std::string AbsolutePath(const Context& context, const std::string& path) {
+  return (std::filesystem::path(context.cwd) / path).lexically_normal().string();
+}
+
+}  // namespace dynbench::cli

@@ -1,0 +1,126 @@
+#include "tools/dynbenchctl/db_source.h"
+
+#include <filesystem>
+
+#include "common/base/status.h"
+#include "common/store/store.h"
+
+namespace dynbench::cli {
+namespace {
+
+constexpr int64_t kPageRows = 1000;
+constexpr int64_t kJobsDefault = 50;  // as the coordinator's
+
+std::string Text(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+// The environments that a worker reported last: [{name, torch_version, hash, …}].
+std::vector<EnvironmentView> EnvironmentsOf(const std::string& text) {
+  std::vector<EnvironmentView> environments;
+  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_array()) return environments;
+  for (const nlohmann::json& item : json) {
+    if (!item.is_object()) continue;
+    EnvironmentView view{Text(item, "name"), Text(item, "torch_version"), Text(item, "hash"),
+                         Text(item, "python"), {}};
+    const auto suites = item.find("suites");
+    if (suites != item.end() && suites->is_array()) {
+      for (const auto& suite : *suites) {
+        if (suite.is_string()) view.suites.push_back(suite.get<std::string>());
+      }
+    }
+    environments.push_back(std::move(view));
+  }
+  return environments;
+}
+
+class DbSource : public Source {
+ public:
+  explicit DbSource(std::unique_ptr<store::Database> db) : db_(std::move(db)) {}
+
+  std::string Name() const override { return "the database " + db_->path(); }
+
+  absl::StatusOr<std::vector<JobView>> Jobs(int64_t limit) override {
+    ASSIGN_OR_RETURN(auto rows, store::ListJobs(*db_, limit == 0 ? kJobsDefault : limit));
+    std::vector<JobView> jobs;
+    for (auto& row : rows) jobs.push_back({std::move(row), -1, {}});
+    return jobs;
+  }
+
+  absl::StatusOr<JobView> GetJob(JobId job) override {
+    ASSIGN_OR_RETURN(auto row, store::GetJob(*db_, job));
+    return JobView{std::move(row), -1, {}};
+  }
+
+  absl::StatusOr<std::vector<RowView>> Results(JobId job, bool with_samples) override {
+    RETURN_IF_ERROR(store::GetJob(*db_, job).status());
+    std::vector<RowView> rows;
+    ExperimentId after;
+    while (true) {
+      ASSIGN_OR_RETURN(auto page, store::ListResults(*db_, job, after, kPageRows, with_samples));
+      if (page.empty()) return rows;
+      after = page.back().id;
+      for (auto& row : page) rows.push_back({std::move(row), ""});
+    }
+  }
+
+  absl::StatusOr<ExperimentView> Experiment(ExperimentId experiment) override {
+    ExperimentView view;
+    ASSIGN_OR_RETURN(view.row.row, store::GetExperiment(*db_, experiment));
+    ASSIGN_OR_RETURN(view.attempts, store::ListAttempts(*db_, experiment));
+    ASSIGN_OR_RETURN(const auto workers, store::ListWorkers(*db_));
+    for (const store::WorkerInfo& worker : workers) {
+      if (worker.id != view.row.row.worker) continue;
+      view.inventory_json = worker.inventory_json;
+      const auto list = nlohmann::json::parse(worker.environments_json, nullptr, false);
+      if (!list.is_array()) continue;
+      for (const auto& environment : list) {
+        if (environment.is_object() &&
+            Text(environment, "name") == view.row.row.experiment.environment) {
+          view.environment_json = environment.dump();
+        }
+      }
+    }
+    return view;
+  }
+
+  absl::Status Log(ExperimentId experiment, bool follow,
+                   const std::function<void(std::string_view)>& sink) override {
+    if (follow) return absl::InvalidArgumentError("--follow needs a coordinator, not --db");
+    ASSIGN_OR_RETURN(const std::string log, store::GetLog(*db_, experiment));
+    sink(log);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::vector<WorkerView>> Workers() override {
+    ASSIGN_OR_RETURN(const auto rows, store::ListWorkers(*db_));
+    std::vector<WorkerView> workers;
+    for (const store::WorkerInfo& row : rows) {
+      WorkerView worker;
+      worker.id = row.id.value;
+      worker.host = row.host;
+      worker.version = row.version;
+      worker.last_seen = row.last_seen;
+      worker.environments = EnvironmentsOf(row.environments_json);
+      workers.push_back(std::move(worker));
+    }
+    return workers;
+  }
+
+ private:
+  std::unique_ptr<store::Database> db_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Source>> MakeDbSource(const std::string& path) {
+  if (!std::filesystem::exists(path)) {
+    return absl::NotFoundError("--db " + path + ": there is no such file");
+  }
+  ASSIGN_OR_RETURN(auto db, store::Database::Open(path, store::Access::kReadOnly));
+  return std::unique_ptr<Source>(std::make_unique<DbSource>(std::move(db)));
+}
+
+}  // namespace dynbench::cli

@@ -1,0 +1,180 @@
+#include "tools/dynbenchctl/remote_source.h"
+
+#include "common/base/status.h"
+#include "proto/dynbench/convert.h"
+
+namespace dynbench::cli {
+namespace {
+
+class RemoteSource : public Source {
+ public:
+  explicit RemoteSource(std::unique_ptr<Client> client) : client_(std::move(client)) {}
+
+  std::string Name() const override { return "the coordinator at " + client_->address(); }
+
+  absl::StatusOr<std::vector<JobView>> Jobs(int64_t limit) override { return List(0, limit); }
+
+  absl::StatusOr<JobView> GetJob(JobId job) override {
+    ASSIGN_OR_RETURN(const std::vector<JobView> jobs, List(job.value, 1));
+    if (jobs.empty()) {
+      return absl::NotFoundError("there is no job " + std::to_string(job.value) +
+                                 "; dynbenchctl status lists them");
+    }
+    return jobs.front();
+  }
+
+  absl::StatusOr<std::vector<RowView>> Results(JobId job, bool with_samples) override {
+    v1::ListResultsRequest request;
+    request.set_job(job.value);
+    request.set_with_samples(with_samples);
+    const auto call = Client::NewCall();
+    const auto stream = client_->stub().ListResults(call.get(), request);
+    std::vector<RowView> rows;
+    v1::ResultPage page;
+    absl::Status bad;
+    while (stream->Read(&page)) {
+      for (const v1::ResultRow& message : page.rows()) {
+        auto row = FromProto(message);
+        if (row.ok()) {
+          row->row.job = job;
+          rows.push_back(*std::move(row));
+        } else if (bad.ok()) {
+          bad = row.status();
+        }
+      }
+    }
+    RETURN_IF_ERROR(client_->FromGrpc(stream->Finish()));
+    RETURN_IF_ERROR(bad);
+    return rows;
+  }
+
+  absl::StatusOr<ExperimentView> Experiment(ExperimentId experiment) override {
+    v1::GetExperimentRequest request;
+    request.set_experiment(experiment.value);
+    ASSIGN_OR_RETURN(const v1::ExperimentDetail detail,
+                     (client_->Call<v1::GetExperimentRequest, v1::ExperimentDetail>(
+                         &v1::Control::Stub::GetExperiment, request)));
+    ExperimentView view;
+    ASSIGN_OR_RETURN(view.row, FromProto(detail.row()));
+    view.row.row.job = JobId(detail.job());
+    for (const v1::Attempt& attempt : detail.attempts()) {
+      view.attempts.push_back({proto::FromProto(attempt.id()), WorkerId(attempt.worker()),
+                               attempt.slot(), attempt.state(), attempt.reason(),
+                               UnixTimeMs{attempt.started_unix_ms()},
+                               UnixTimeMs{attempt.finished_unix_ms()}});
+    }
+    view.waiting_reasons.assign(detail.waiting_reasons().begin(), detail.waiting_reasons().end());
+    view.environment_json = detail.environment_json();
+    view.inventory_json = detail.inventory_json();
+    return view;
+  }
+
+  absl::Status Log(ExperimentId experiment, bool follow,
+                   const std::function<void(std::string_view)>& sink) override {
+    v1::GetLogRequest request;
+    request.set_experiment(experiment.value);
+    request.set_follow(follow);
+    const auto call = Client::NewCall(follow ? 0 : kCallTimeoutMs);
+    const auto stream = client_->stub().GetLog(call.get(), request);
+    v1::GetLogChunk chunk;
+    while (stream->Read(&chunk)) sink(chunk.data());
+    return client_->FromGrpc(stream->Finish());
+  }
+
+  absl::StatusOr<std::vector<WorkerView>> Workers() override {
+    const auto call = Client::NewCall();
+    const auto stream = client_->stub().ListWorkers(call.get(), v1::ListWorkersRequest());
+    std::vector<WorkerView> workers;
+    v1::Worker worker;
+    while (stream->Read(&worker)) workers.push_back(FromProto(worker));
+    RETURN_IF_ERROR(client_->FromGrpc(stream->Finish()));
+    return workers;
+  }
+
+ private:
+  absl::StatusOr<std::vector<JobView>> List(int64_t job, int64_t limit) {
+    v1::ListJobsRequest request;
+    request.set_job(job);
+    request.set_limit(limit);
+    const auto call = Client::NewCall();
+    const auto stream = client_->stub().ListJobs(call.get(), request);
+    std::vector<JobView> jobs;
+    v1::Job message;
+    while (stream->Read(&message)) jobs.push_back(FromProto(message));
+    RETURN_IF_ERROR(client_->FromGrpc(stream->Finish()));
+    return jobs;
+  }
+
+  std::unique_ptr<Client> client_;
+};
+
+}  // namespace
+
+JobView FromProto(const v1::Job& job) {
+  JobView view;
+  view.row.id = JobId(job.id());
+  view.row.state = job.state();
+  view.row.suite = job.suite();
+  view.row.label = job.label();
+  view.row.user = job.user();
+  view.row.cancel_reason = job.cancel_reason();
+  view.row.retries = JobId(job.retries());
+  view.row.submitted_at = {job.submitted_unix_ms()};
+  view.row.finished_at = {job.finished_unix_ms()};
+  const v1::Coverage& c = job.coverage();
+  view.row.coverage = {c.planned(), c.passed(),    c.failed(),  c.skipped(),
+                       c.lost(),    c.cancelled(), c.waiting(), c.running()};
+  view.eta_s = job.eta_s();
+  view.waiting_reasons.assign(job.waiting_reasons().begin(), job.waiting_reasons().end());
+  return view;
+}
+
+absl::StatusOr<RowView> FromProto(const v1::ResultRow& message) {
+  RowView view;
+  store::ResultRow& row = view.row;
+  const std::string context = "experiment " + std::to_string(message.experiment().id());
+  row.id = ExperimentId(message.experiment().id());
+  auto experiment = plan::ExperimentFromJson(message.experiment().json());
+  if (!experiment.ok()) return Annotate(experiment.status(), context);
+  row.experiment = *std::move(experiment);
+  row.state = message.state();
+  if (message.has_result()) {
+    auto result = proto::FromProto(message.result());
+    if (!result.ok()) return Annotate(result.status(), context);
+    row.result = *std::move(result);
+  }
+  row.attempt = message.attempt();
+  row.worker = WorkerId(message.worker());
+  row.worker_host = message.worker_host();
+  row.lease = LeaseEpoch(message.lease());
+  row.started_at = {message.started_unix_ms()};
+  row.finished_at = {message.finished_unix_ms()};
+  view.phase = message.phase();
+  return view;
+}
+
+WorkerView FromProto(const v1::Worker& message) {
+  WorkerView worker;
+  worker.id = message.id();
+  worker.host = message.host();
+  worker.version = message.version();
+  worker.connected = message.connected();
+  worker.last_seen = {message.last_seen_unix_ms()};
+  worker.spooled_results = message.spooled_results();
+  for (const v1::WorkerSlot& slot : message.slots()) {
+    worker.slots.push_back({slot.index(), slot.device(), slot.device_name(), slot.cores(),
+                            slot.reason(), slot.busy_with(), slot.accepting()});
+  }
+  for (const v1::WorkerEnvironment& environment : message.environments()) {
+    worker.environments.push_back(
+        {environment.name(), environment.torch_version(), environment.hash(), environment.python(),
+         std::vector<std::string>(environment.suites().begin(), environment.suites().end())});
+  }
+  return worker;
+}
+
+std::unique_ptr<Source> MakeRemoteSource(std::unique_ptr<Client> client) {
+  return std::make_unique<RemoteSource>(std::move(client));
+}
+
+}  // namespace dynbench::cli

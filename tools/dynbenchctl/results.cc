@@ -1,0 +1,62 @@
+#include <memory>
+
+#include "common/base/status.h"
+#include "common/formats/upstream_csv.h"
+#include "tools/dynbenchctl/arguments.h"
+#include "tools/dynbenchctl/csv_output.h"
+#include "tools/dynbenchctl/results_view.h"
+#include "tools/dynbenchctl/verbs.h"
+
+namespace dynbench::cli {
+namespace {
+
+struct Arguments {
+  std::string job, test;
+  bool csv = false, samples = false;
+};
+
+VerbResult Results(Context& context, const Arguments& arguments) {
+  ASSIGN_OR_RETURN(const JobId id, ParseJobId(arguments.job));
+  if (arguments.csv && context.globals.json) {
+    return absl::InvalidArgumentError("--csv and --json exclude each other");
+  }
+  if (arguments.samples && !context.globals.json) {
+    return absl::InvalidArgumentError("--samples would have no effect: only --json shows samples");
+  }
+  ASSIGN_OR_RETURN(const auto source, OpenSource(context.globals));
+  ASSIGN_OR_RETURN(const JobView job, source->GetJob(id));
+  ASSIGN_OR_RETURN(const auto all, source->Results(id, arguments.samples));
+  std::vector<RowView> rows;
+  for (const RowView& row : all) {
+    if (arguments.test.empty() || ToString(row.row.experiment.test) == arguments.test) {
+      rows.push_back(row);
+    }
+  }
+  if (context.globals.json) {
+    PrintJson(context, ResultsJson(job, rows, arguments.samples));
+  } else if (arguments.csv) {
+    ASSIGN_OR_RETURN(const std::string csv, CsvOfOneTest(rows));
+    context.out() << csv;
+  } else {
+    context.out() << ResultsText(job, rows);
+  }
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+void AddResults(CommandTree& tree) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb =
+      tree.AddVerb("results", "The table of a job, also while it runs.",
+                   [arguments](Context& context) { return Results(context, *arguments); });
+  AddJobArgument(verb, &arguments->job);
+  AddTestFlag(tree, verb, &arguments->test, "only this test: performance or accuracy");
+  verb->add_flag("--csv", arguments->csv,
+                 "upstream's CSV, columns in upstream's order; a job with both tests needs --test")
+      ->group("flags");
+  verb->add_flag("--samples", arguments->samples, "with --json: every sample, in nanoseconds")
+      ->group("flags");
+}
+
+}  // namespace dynbench::cli

@@ -1,0 +1,80 @@
+// Where reading verbs get their answers: a coordinator, or a database file (--db) without a server.
+// Both give the same structs, so that a verb prints the same whichever it was.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/ids.h"
+#include "common/store/queries.h"
+#include "tools/dynbenchctl/context.h"
+
+namespace dynbench::cli {
+
+struct JobView {
+  store::JobRow row;
+  double eta_s = -1;  // negative: unknown (always with --db)
+  std::vector<std::string> waiting_reasons;
+};
+
+struct RowView {
+  store::ResultRow row;
+  std::string phase;  // of a running attempt; empty with --db
+};
+
+struct ExperimentView {
+  RowView row;
+  std::vector<store::AttemptRow> attempts;
+  std::vector<std::string> waiting_reasons;
+  std::string environment_json;  // of the worker that ran it; may be empty
+  std::string inventory_json;
+};
+
+struct SlotView {
+  int index = 0;
+  std::string device, device_name, cores, reason, busy_with;
+  bool accepting = false;
+};
+
+struct EnvironmentView {
+  std::string name, torch_version, hash, python;
+  std::vector<std::string> suites;
+};
+
+struct WorkerView {
+  std::string id, host, version;
+  bool connected = false;
+  UnixTimeMs last_seen;
+  std::vector<SlotView> slots;
+  std::vector<EnvironmentView> environments;
+  int spooled_results = 0;
+};
+
+class Source {
+ public:
+  virtual ~Source() = default;
+
+  // "the coordinator at …" or "the database …", for messages.
+  virtual std::string Name() const = 0;
+  // Newest first; `limit` 0: the source's default of 50.
+  virtual absl::StatusOr<std::vector<JobView>> Jobs(int64_t limit) = 0;
+  virtual absl::StatusOr<JobView> GetJob(JobId job) = 0;
+  // All rows of a job in plan order.
+  virtual absl::StatusOr<std::vector<RowView>> Results(JobId job, bool with_samples) = 0;
+  virtual absl::StatusOr<ExperimentView> Experiment(ExperimentId experiment) = 0;
+  // Hands the log's bytes to `sink` as they come; with `follow` until the experiment has ended.
+  virtual absl::Status Log(ExperimentId experiment, bool follow,
+                           const std::function<void(std::string_view)>& sink) = 0;
+  virtual absl::StatusOr<std::vector<WorkerView>> Workers() = 0;
+};
+
+// The database when --db was given, else the coordinator.
+absl::StatusOr<std::unique_ptr<Source>> OpenSource(const Globals& globals);
+
+// InvalidArgument when --db was given to a verb that asks or changes a running fleet.
+absl::Status NeedsCoordinator(const Globals& globals, const std::string& verb);
+
+}  // namespace dynbench::cli

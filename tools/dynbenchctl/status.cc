@@ -1,0 +1,54 @@
+#include <memory>
+
+#include "common/base/status.h"
+#include "tools/dynbenchctl/arguments.h"
+#include "tools/dynbenchctl/job_view.h"
+#include "tools/dynbenchctl/verbs.h"
+
+namespace dynbench::cli {
+namespace {
+
+struct Arguments {
+  std::string job;
+  int64_t limit = 0;
+};
+
+VerbResult Status(Context& context, const Arguments& arguments) {
+  std::vector<JobView> jobs;
+  std::optional<JobId> one;
+  if (!arguments.job.empty()) {
+    ASSIGN_OR_RETURN(one, ParseJobId(arguments.job));
+  }
+  ASSIGN_OR_RETURN(const auto source, OpenSource(context.globals));
+  if (one) {
+    ASSIGN_OR_RETURN(auto job, source->GetJob(*one));
+    jobs.push_back(std::move(job));
+  } else {
+    ASSIGN_OR_RETURN(jobs, source->Jobs(arguments.limit));
+  }
+  if (context.globals.json) {
+    Json list = Json::array();
+    for (const JobView& job : jobs) list.push_back(JobJson(job));
+    PrintJson(context, {{"schema", "dynbench.status/1"}, {"jobs", list}});
+    return ExitCode::kDone;
+  }
+  if (jobs.empty()) PrintNote(context, "no jobs yet; submit one: dynbenchctl submit --suite timm");
+  context.out() << StatusText(jobs);
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+void AddStatus(CommandTree& tree) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb = tree.AddVerb(
+      "status", "How far a job is, in one line, and why experiments wait; without JOB: all jobs.",
+      [arguments](Context& context) { return Status(context, *arguments); });
+  AddJobArgument(verb, &arguments->job, /*required=*/false);
+  verb->add_option("--limit", arguments->limit, "the newest N jobs (default: 50)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->group("flags");
+}
+
+}  // namespace dynbench::cli

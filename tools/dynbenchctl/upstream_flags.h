@@ -1,0 +1,19 @@
+// Upstream's flags that `submit` does not take, each with the reason: nothing that a dashboard
+// command carries is swallowed silently. Pure data.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dynbench::cli {
+
+// The message for an upstream flag that is refused ("--ddp: comes with a later version of
+// dynbench"), or nullopt when `flag` (with its dashes, without a value) is none of them.
+std::optional<std::string> WhyRefused(std::string_view flag);
+
+// All flags that WhyRefused knows, sorted.
+std::vector<std::string> RefusedFlags();
+
+}  // namespace dynbench::cli

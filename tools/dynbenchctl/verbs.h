@@ -1,0 +1,26 @@
+// The function of each verb file that adds its verbs to the tree. One file a verb or group.
+#pragma once
+
+#include "tools/dynbenchctl/command_tree.h"
+
+namespace dynbench::cli {
+
+void AddSubmit(CommandTree& tree);  // submit, plan
+void AddWait(CommandTree& tree);
+void AddStatus(CommandTree& tree);
+void AddWatch(CommandTree& tree);
+void AddResults(CommandTree& tree);
+void AddLogs(CommandTree& tree);
+void AddCancel(CommandTree& tree);
+void AddRetry(CommandTree& tree);
+void AddRepro(CommandTree& tree);
+void AddExplain(CommandTree& tree);
+void AddWorkers(CommandTree& tree);
+void AddEnv(CommandTree& tree);
+void AddSuite(CommandTree& tree);
+void AddDoctor(CommandTree& tree);
+void AddLocal(CommandTree& tree);
+void AddCompletion(CommandTree& tree);
+void AddVersion(CommandTree& tree);
+
+}  // namespace dynbench::cli
