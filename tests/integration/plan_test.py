@@ -58,6 +58,9 @@ class Plan(FleetTest):
         sizes = [len(self.models("--total-partitions", "40", "--partition-id", str(i))) for i in (0, 38, 39)]
         self.assertEqual(sizes, [0, 0, TIMM])
 
+    def test_total_alone_is_the_whole_list(self):
+        self.assertEqual(len(self.models("--total-partitions", "40")), TIMM)
+
     def test_partition_id_equal_to_the_total_is_refused(self):
         ran = self.fleet.ctl("submit", "--suite", "timm", "--total-partitions", "7", "--partition-id", "7", "--dry-run")
         self.assertEqual(ran.code, 2, ran)
