@@ -130,7 +130,8 @@ class Daemon:
 
 def processes_of(mark: str, folder: pathlib.Path) -> dict[int, str]:
     """Live processes (zombies apart) that carry the mark in their environment, or whose current
-    folder or command line is in `folder`: pid -> command line."""
+    folder or command line is in `folder`, or that run a runner of the tests (a model's process has a
+    cleaned environment, without the mark): pid -> command line."""
     found = {}
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
@@ -140,7 +141,8 @@ def processes_of(mark: str, folder: pathlib.Path) -> dict[int, str]:
                 continue
             command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
             ours = f"{MARK}={mark}".encode() in (entry / "environ").read_bytes().split(b"\0")
-            ours = ours or str(folder) in command or os.readlink(entry / "cwd").startswith(str(folder))
+            ours = ours or str(folder) in command or str(ENVIRONMENTS / "runners") in command
+            ours = ours or os.readlink(entry / "cwd").startswith(str(folder))
             if ours:
                 found[int(entry.name)] = command
     return found

@@ -18,8 +18,10 @@ def main(root: str) -> int:
     files = subprocess.run(
         ["git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard", "*.cc", "*.h"],
         capture_output=True, text=True, check=True).stdout.split()
-    done = subprocess.run(["clang-format", "--dry-run", "--Werror", *files], cwd=root)
+    done = subprocess.run(["clang-format", "--dry-run", "--Werror", *files], cwd=root, capture_output=True, text=True)
     if done.returncode:
+        places = sorted(set(re.findall(r"^(\S+):\d+:\d+: error", done.stderr, re.M)))
+        print(f"not formatted: {', '.join(places) or done.stderr}")
         print("mend with: git ls-files '*.cc' '*.h' | xargs clang-format -i")
     return 1 if done.returncode else 0
 
