@@ -2,6 +2,7 @@
 # step shows its log. Source it; it sets DYNBENCH_ROOT and defines functions only.
 
 DYNBENCH_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+: "${HOME:=$(getent passwd "$(id -u)" | cut -d: -f6)}"  # service managers may not set it
 DYNBENCH_DATA_HOME="${XDG_DATA_HOME:-$HOME/.local/share}/dynbench"
 DYNBENCH_STATE_HOME="${XDG_STATE_HOME:-$HOME/.local/state}/dynbench"
 PROGRAM=$(basename "$0")
