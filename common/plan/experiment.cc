@@ -42,9 +42,15 @@ nlohmann::json ToPublicJson(const Experiment& e) {
       {"batch_size", e.batch_size},
       {"partition", e.partition},
       {"output", e.output},
+      {"options", internal::WriteFields(e.options)},
+      {"tolerance", nullptr},
+      {"weights", ToString(e.weights)},
+      {"repeat", e.repeat},
+      {"threads", e.threads},
       {"outcome", nullptr},
       {"reason", e.reason},
   };
+  if (e.test == Test::kAccuracy) json["tolerance"] = e.accuracy.tolerance;
   if (e.planned_outcome) json["outcome"] = ToString(*e.planned_outcome);
   return json;
 }

@@ -104,7 +104,8 @@ std::string ToJson(const Experiment& experiment);
 absl::StatusOr<Experiment> ExperimentFromJson(std::string_view text);
 
 // The public JSON object of design section 15 ({suite, model, mode, test, configuration, precision,
-// device, environment, start, batch_size, partition, output, outcome, reason}).
+// device, environment, start, batch_size, partition, output, outcome, reason}) and, beyond it,
+// profile, options, tolerance (null but for accuracy), weights, repeat and threads.
 nlohmann::json ToPublicJson(const Experiment& experiment);
 
 // The key of what may be compared over time: everything but the environment, the partition, the
