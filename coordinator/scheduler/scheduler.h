@@ -26,8 +26,10 @@ namespace dynbench::scheduler {
 
 struct Options {
   int64_t lease_ttl_ns = 120 * kNsPerSecond;  // past the last beat
-  int crash_budget = 2;    // deaths of a worker during an experiment before it is failed as poison
-  size_t chunk_limit = 8;  // most experiments in one dynamic lease
+  int crash_budget = 2;  // deaths of a worker during an experiment before it is failed as poison
+  // Returns for infrastructure reasons that are forgiven; the next one makes the experiment lost.
+  int infrastructure_retries = 2;
+  size_t chunk_limit = 8;     // most experiments in one dynamic lease
   LeaseEpoch first_epoch{1};  // above every epoch in the store
 };
 
@@ -52,8 +54,9 @@ struct SlotOffer {
   std::string reason;                  // why not
 };
 
-// A lease that a worker still holds when it says hello, with the experiments it has not yet
-// reported as finished.
+// A lease that a worker still holds when it says hello, with the experiments whose result has not
+// been acknowledged: those that wait or run there, and those whose result is in its spool. One that
+// is not named is taken to be lost there and waits again.
 struct HeldLease {
   LeaseEpoch epoch;
   int slot = 0;
@@ -85,8 +88,13 @@ struct WorkerJoined {
 struct WorkerLeft {  // the stream ended; leases live on until they expire
   WorkerId worker;
 };
+// A lease that expires lapses: its experiments may be leased elsewhere, and only that fences it
+// (Requeue for each one that is taken, before the new Grant). A worker that is heard again before,
+// by a beat or by a hello that names the lease, keeps what nobody took.
+
 // The worker's process is known to have died (a new process of the same identity said hello, or the
 // worker itself reported it on restart): experiments that ran are requeued within the crash budget.
+// The others of its leases stay until the WorkerJoined that follows says what is left of them.
 struct WorkerDied {
   WorkerId worker;
   std::set<ExperimentId> running;  // these count against the budget; the others do not
@@ -101,7 +109,7 @@ struct SlotsChanged {
 struct Started {
   AttemptId attempt;
 };
-// The attempt's result is committed and counts.
+// The attempt's result is committed and counts; whoever else holds the experiment is told to stop.
 struct Finished {
   AttemptId attempt;
 };

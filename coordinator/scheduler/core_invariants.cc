@@ -1,0 +1,83 @@
+#include "common/base/check.h"
+#include "coordinator/scheduler/core.h"
+
+namespace dynbench::scheduler {
+
+void Core::CheckTasks() const {
+  std::map<JobId, size_t> tasks;
+  std::map<std::pair<JobId, int>, size_t> waiting;
+  for (const auto& [id, record] : tasks_) {
+    const Job& job = jobs_.at(record.task.job);
+    ++tasks[record.task.job];
+    CHECK(job.tasks.count(id) == 1) << "experiment " << id;
+    CHECK_EQ(job.leased.count(id) == 1, static_cast<bool>(record.lease)) << "experiment " << id;
+    const bool waits = record.state == TaskState::kWaiting;
+    if (waits) ++waiting[{record.task.job, record.work_class}];
+    const auto set = job.waiting.find(record.work_class);
+    CHECK(set != job.waiting.end());
+    CHECK_EQ(set->second.Contains(record.task.model, record.task.partition, WaitingOf(record)),
+             waits)
+        << "experiment " << id;
+    if (!record.lease) {
+      CHECK(waits) << "experiment " << id << " is neither waiting nor leased";
+      continue;
+    }
+    const auto lease = leases_.all().find(record.lease);
+    CHECK(lease != leases_.all().end()) << "experiment " << id << " lease " << record.lease;
+    CHECK(lease->second.outstanding.count(id) == 1) << "experiment " << id;
+    CHECK_EQ(lease->second.lapsed, waits) << "experiment " << id;
+  }
+  for (const auto& [id, job] : jobs_) {
+    CHECK_EQ(job.tasks.size(), tasks[id]) << "job " << id;
+    for (const auto& [index, set] : job.waiting) {
+      CHECK_EQ(set.size(), (waiting[{id, index}])) << "job " << id;
+      CHECK_EQ(matcher_.at(index).jobs.count(job.order) == 1, set.size() > 0) << "job " << id;
+    }
+  }
+}
+
+void Core::CheckLeases() const {
+  std::set<ExperimentId> seen;
+  for (const auto& [epoch, lease] : leases_.all()) {
+    CHECK(epoch < leases_.next()) << "lease " << epoch;
+    CHECK(!lease.outstanding.empty()) << "lease " << epoch << " is empty";
+    CHECK(lease.slot->lease == epoch) << "lease " << epoch << " and its slot disagree";
+    CHECK(lease.slot->worker->leases.count(epoch) == 1) << "lease " << epoch;
+    for (const ExperimentId experiment : lease.outstanding) {
+      CHECK(seen.insert(experiment).second) << "experiment " << experiment << " is leased twice";
+      CHECK(tasks_.at(experiment).lease == epoch) << "experiment " << experiment;
+    }
+    CHECK(lease.lapsed || fleet_.armed(*lease.slot->worker)) << "lease " << epoch;
+  }
+}
+
+void Core::CheckSlots() const {
+  std::vector<size_t> capable(static_cast<size_t>(matcher_.size()));
+  std::vector<size_t> idle(static_cast<size_t>(matcher_.size()));
+  for (const auto& [id, worker] : fleet_.workers()) {
+    for (const auto& [index, slot] : worker->slots) {
+      CHECK(!slot->lease || leases_.all().at(slot->lease).slot == slot.get());
+      CHECK_EQ(slot->eligible, slot->present && slot->offer.accepting && worker->audible());
+      if (!slot->eligible) continue;
+      for (int c = 0; c < matcher_.size(); ++c) {
+        if (!matcher_.at(c).Matches(*slot)) continue;
+        ++capable[static_cast<size_t>(c)];
+        if (!slot->lease) ++idle[static_cast<size_t>(c)];
+      }
+      // No idle slot that something waits for.
+      CHECK(slot->lease || ChooseFor(*slot).empty()) << "worker " << id << " slot " << index;
+    }
+  }
+  for (int c = 0; c < matcher_.size(); ++c) {
+    CHECK_EQ(matcher_.at(c).capable, capable[static_cast<size_t>(c)]) << "class " << c;
+    CHECK_EQ(matcher_.at(c).idle.size(), idle[static_cast<size_t>(c)]) << "class " << c;
+  }
+}
+
+void Core::CheckInvariants() const {
+  CheckTasks();
+  CheckLeases();
+  CheckSlots();
+}
+
+}  // namespace dynbench::scheduler

@@ -1,0 +1,51 @@
+// The experiments that have no result yet, as the scheduler sees them. Private to the scheduler.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "coordinator/scheduler/queue.h"
+#include "coordinator/scheduler/scheduler.h"
+
+namespace dynbench::scheduler {
+
+enum class TaskState { kWaiting, kLeased };  // a concluded one is forgotten
+
+struct TaskRecord {
+  Task task;
+  int work_class = 0;
+  TaskState state = TaskState::kWaiting;
+  // kLeased: its live lease. kWaiting: the lapsed lease whose worker may still run it, or none.
+  LeaseEpoch lease;
+  bool started = false;
+  MonotonicTime started_at;
+  WorkerId last_worker;  // that it was leased to; cleared once its death was counted
+  WorkerId avoid;        // where it came back from with an infrastructure failure
+  int crashes = 0;
+  int infrastructure_failures = 0;
+};
+
+// The order in which jobs are served: higher priority first, then as they were submitted.
+struct JobOrder {
+  int negative_priority = 0;
+  int64_t queue_order = 0;
+  JobId job;
+
+  auto operator<=>(const JobOrder&) const = default;
+};
+
+struct Job {
+  JobOrder order;
+  plan::PartitionPolicy policy = plan::PartitionPolicy::kDynamic;
+  std::map<int, WaitingSet> waiting;  // by work class
+  std::set<ExperimentId> leased;
+  std::set<ExperimentId> tasks;  // all of it without a result
+};
+
+}  // namespace dynbench::scheduler
