@@ -44,9 +44,9 @@ double PredictMakespan(const Context& context, const session::FleetView& fleet,
   for (const auto& [seconds, experiment] : todo) {
     const std::vector<SlotId> slots = SlotsFor(fleet, *experiment);
     if (slots.empty()) return -1;
-    const SlotId& first = *std::min_element(
-        slots.begin(), slots.end(),
-        [&](const SlotId& a, const SlotId& b) { return busy_s[a] < busy_s[b]; });
+    const SlotId& first =
+        *std::min_element(slots.begin(), slots.end(),
+                          [&](const SlotId& a, const SlotId& b) { return busy_s[a] < busy_s[b]; });
     busy_s[first] += seconds;
     makespan_s = std::max(makespan_s, busy_s[first]);
   }
@@ -83,20 +83,19 @@ void InsertAndDispatch(const Context& context, store::NewJob job, Submitted done
     insertion->header = session::ToProto(row);
     return absl::OkStatus();
   };
-  context.ingest->Apply(
-      change, [dispatcher = context.dispatcher, insertion,
-               done = std::move(done)](const absl::Status& status) {
-        if (!status.ok()) return done(status);
-        v1::SubmitReply reply;
-        reply.set_job(insertion->inserted.job.value);
-        reply.set_planned(insertion->header.coverage().planned());
-        for (const plan::Experiment& e : insertion->job.plan.experiments) {
-          reply.set_skipped(reply.skipped() + (e.planned_outcome == plan::Outcome::kSkipped));
-        }
-        for (const std::string& w : insertion->job.plan.warnings) reply.add_warnings(w);
-        if (insertion->inserted.existed) return done(std::move(reply));
-        dispatcher->AddJob(ToDispatch(*insertion), [done, reply] { done(reply); });
-      });
+  context.ingest->Apply(change, [dispatcher = context.dispatcher, insertion,
+                                 done = std::move(done)](const absl::Status& status) {
+    if (!status.ok()) return done(status);
+    v1::SubmitReply reply;
+    reply.set_job(insertion->inserted.job.value);
+    reply.set_planned(insertion->header.coverage().planned());
+    for (const plan::Experiment& e : insertion->job.plan.experiments) {
+      reply.set_skipped(reply.skipped() + (e.planned_outcome == plan::Outcome::kSkipped));
+    }
+    for (const std::string& w : insertion->job.plan.warnings) reply.add_warnings(w);
+    if (insertion->inserted.existed) return done(std::move(reply));
+    dispatcher->AddJob(ToDispatch(*insertion), [done, reply] { done(reply); });
+  });
 }
 
 }  // namespace
@@ -160,7 +159,8 @@ void Retry(const Context& context, store::Database& db, const v1::RetryJobReques
   const JobId id(request.job());
   const auto load = [&]() -> absl::StatusOr<store::NewJob> {
     if (!request.failed()) {
-      return absl::InvalidArgumentError("say what to retry: --failed (failed and lost experiments)");
+      return absl::InvalidArgumentError(
+          "say what to retry: --failed (failed and lost experiments)");
     }
     store::NewJob job;
     ASSIGN_OR_RETURN(job.request, store::GetRequest(db, id));
@@ -183,8 +183,9 @@ void Retry(const Context& context, store::Database& db, const v1::RetryJobReques
     }
     if (job.plan.experiments.empty()) {
       return absl::FailedPreconditionError(
-          absl::StrCat("job ", id.value, " has no failed or lost experiment; there is nothing to "
-                                         "retry"));
+          absl::StrCat("job ", id.value,
+                       " has no failed or lost experiment; there is nothing to "
+                       "retry"));
     }
     job.plan.partitions = partitions;
     job.retries = id;

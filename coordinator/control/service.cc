@@ -29,8 +29,10 @@ using session::ToGrpc;
 grpc::ServerUnaryReactor* Answer(const Context& context, grpc::CallbackServerContext* call,
                                  std::function<absl::Status(store::Database&)> verb) {
   grpc::ServerUnaryReactor* reactor = call->DefaultReactor();
-  const absl::Status queued = context.pool->Run(
-      [reactor, verb = std::move(verb)](store::Database& db) { reactor->Finish(ToGrpc(verb(db))); });
+  const absl::Status queued =
+      context.pool->Run([reactor, verb = std::move(verb)](store::Database& db) {
+        reactor->Finish(ToGrpc(verb(db)));
+      });
   if (!queued.ok()) reactor->Finish(ToGrpc(queued));
   return reactor;
 }

@@ -98,9 +98,10 @@ class Watch : public grpc::ServerWriteReactor<v1::WatchEvent> {
       while (some && event->rows().empty()) {
         ASSIGN_OR_RETURN(some, walk_.Next(db, event->mutable_rows()));
         auto& rows = *event->mutable_rows();
-        rows.erase(std::remove_if(rows.begin(), rows.end(),
-                                  [](const v1::ResultRow& row) { return row.state() == "waiting"; }),
-                   rows.end());
+        rows.erase(
+            std::remove_if(rows.begin(), rows.end(),
+                           [](const v1::ResultRow& row) { return row.state() == "waiting"; }),
+            rows.end());
       }
       if (some) return absl::OkStatus();
     }

@@ -37,30 +37,25 @@ absl::Status Dispatcher::Start(store::Database& reader) {
   ASSIGN_OR_RETURN(store::OpenWork work, store::LoadOpenWork(reader));
   ASSIGN_OR_RETURN(auto durations, store::LoadDurations(reader));
   predictions_->Load(std::move(durations));
-  std::map<JobId, plan::Request> requests;
-  for (const store::JobRow& job : work.jobs) {
-    ASSIGN_OR_RETURN(requests[job.id], store::GetRequest(reader, job.id));
-  }
   scheduler::Options options;
   options.lease_ttl_ns = options_.lease_ttl_ns;
   options.crash_budget = options_.crash_budget;
   options.first_epoch = LeaseEpoch(work.last_epoch.value + 1);
   scheduler_ = std::make_unique<scheduler::Scheduler>(options);
   next_beat_ = MonotonicNow() + options_.beat_interval_ns;
-  Recover(std::move(work), requests);
+  Recover(work);
   loop_.Start();
   return absl::OkStatus();
 }
 
 void Dispatcher::Stop() { loop_.Stop(); }
 
-void Dispatcher::Recover(store::OpenWork work, const std::map<JobId, plan::Request>& requests) {
+void Dispatcher::Recover(const store::OpenWork& work) {
   std::map<JobId, std::vector<const store::OpenExperiment*>> by_job;
   for (const auto& open : work.experiments) by_job[open.job].push_back(&open);
   std::map<LeaseEpoch, scheduler::Recovered::Lease> leases;
   for (const store::JobRow& row : work.jobs) {
-    const plan::Request& request = requests.at(row.id);
-    AddedJob job{ToProto(row), request.policy, request.priority, {}, {}};
+    AddedJob job{ToProto(row), row.policy, row.priority, {}, {}};
     std::vector<LiveExperiment> live;
     for (const store::OpenExperiment* open : by_job[row.id]) {
       job.ids.push_back(open->id);
@@ -80,6 +75,7 @@ void Dispatcher::Recover(store::OpenWork work, const std::map<JobId, plan::Reque
     live_.Add(job.job, std::move(live));
     Feed(scheduler::JobAdded{row.id, job.policy, job.priority, MakeTasks(job)});
   }
+  for (const LeaseEpoch& epoch : work.empty_leases) CarryOut(scheduler::CloseLease{epoch});
   scheduler::Recovered recovered;
   for (auto& [epoch, lease] : leases) recovered.leases.push_back(std::move(lease));
   if (!work.jobs.empty()) {

@@ -14,7 +14,6 @@
 // which wait at most kAnswerTime. Nothing of it may be called after Stop but the destructor.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <future>
@@ -132,7 +131,7 @@ class Dispatcher {
   MonotonicTime now() const { return loop_.now(); }
 
   // Life (dispatcher.cc)
-  void Recover(store::OpenWork work, const std::map<JobId, plan::Request>& requests);
+  void Recover(const store::OpenWork& work);
   MonotonicTime Turn(MonotonicTime now);
   void Resumed(MonotonicTime now, int64_t gap_ns);
   void KeepBeats(MonotonicTime now);

@@ -26,7 +26,7 @@ class Stream : public grpc::ServerBidiReactor<v1::WorkerMessage, v1::Coordinator
                public std::enable_shared_from_this<Stream> {
  public:
   Stream(grpc::CallbackServerContext* context, Dispatcher* dispatcher)
-      : context_(context), dispatcher_(dispatcher) {}
+      : dispatcher_(dispatcher), context_(context) {}
 
   void Begin() {
     self_ = shared_from_this();

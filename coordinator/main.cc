@@ -1,0 +1,98 @@
+// dynbench-coordinator: plans, schedules, stores, and serves workers, dynbenchctl and browsers.
+//
+// Exit codes: 0 stopped on request, 2 usage, 3 it cannot run here (the message says why).
+#include <pthread.h>
+#include <signal.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "common/base/version.h"
+#include "coordinator/server.h"
+#include "spdlog/sinks/stdout_color_sinks.h"
+#include "spdlog/spdlog.h"
+
+namespace dynbench {
+namespace {
+
+constexpr int kUsage = 2;
+constexpr int kInfrastructure = 3;
+
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string DefaultStateDir() {
+  if (const std::string dir = Variable("DYNBENCH_STATE_DIR"); !dir.empty()) return dir;
+  std::string base = Variable("XDG_STATE_HOME");
+  if (base.empty() && !Variable("HOME").empty()) base = Variable("HOME") + "/.local/state";
+  return base.empty() ? "" : base + "/dynbench/coordinator";
+}
+
+// Blocked in every thread; main waits for them.
+sigset_t StopSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  return signals;
+}
+
+int Main(int argc, char** argv) {
+  ServerOptions options;
+  options.state_dir = DefaultStateDir();
+  double lease_ttl_s = 120, beat_s = 5;
+  CLI::App app("Plans, schedules and stores the benchmarks of compiled PyTorch.",
+               "dynbench-coordinator");
+  app.add_option("--listen", options.listen, "HOST:PORT for workers and dynbenchctl; port 0: any")
+      ->capture_default_str();
+  app.add_option("--http", options.http,
+                 "HOST:PORT for browsers and metrics (default: same host, next port)");
+  app.add_option("--state-dir", options.state_dir,
+                 "what must not be lost (default: $DYNBENCH_STATE_DIR, else the XDG state folder)");
+  app.add_flag("--insecure", options.insecure,
+               "listen beyond this machine without TLS: whoever reaches the port can run code");
+  app.add_option("--lease-ttl", lease_ttl_s, "seconds that a lease lives past the last beat")
+      ->check(CLI::Range(1.0, 86400.0))
+      ->capture_default_str();
+  app.add_option("--beat", beat_s, "seconds between beats")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
+  app.set_version_flag("--version", std::string("dynbench-coordinator ") + kVersion);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsage;
+  }
+  spdlog::set_default_logger(spdlog::stderr_color_mt("coordinator"));
+  if (lease_ttl_s < 3 * beat_s) {
+    spdlog::error(
+        "--lease-ttl {} is shorter than three beats of {} s: leases would end while "
+        "their workers live; make it longer",
+        lease_ttl_s, beat_s);
+    return kUsage;
+  }
+  options.dispatcher.lease_ttl_ns = static_cast<int64_t>(lease_ttl_s * kNsPerSecond);
+  options.dispatcher.beat_interval_ns = static_cast<int64_t>(beat_s * kNsPerSecond);
+
+  const sigset_t signals = StopSignals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  auto server = Server::Start(options);
+  if (!server.ok()) {
+    spdlog::error("{}", std::string(server.status().message()));
+    return absl::IsInvalidArgument(server.status()) ? kUsage : kInfrastructure;
+  }
+  int signal_number = 0;
+  sigwait(&signals, &signal_number);
+  spdlog::info("stops on {}", signal_number == SIGTERM ? "SIGTERM" : "SIGINT");
+  server->reset();
+  return 0;
+}
+
+}  // namespace
+}  // namespace dynbench
+
+int main(int argc, char** argv) { return dynbench::Main(argc, argv); }

@@ -1,0 +1,233 @@
+#include "coordinator/server.h"
+
+#include <fcntl.h>
+#include <grpcpp/grpcpp.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "common/base/status.h"
+#include "common/plan/catalog.h"
+#include "coordinator/address.h"
+#include "coordinator/control/service.h"
+#include "coordinator/session/worker_session.h"
+#include "coordinator/web/http_server.h"
+#include "nlohmann/json.hpp"
+#include "proto/dynbench/keepalive.h"
+#include "spdlog/spdlog.h"
+
+namespace dynbench {
+namespace {
+
+constexpr int kQueryThreads = 4;           // a query waits for the disk, not for a core
+constexpr int64_t kRestartGuessMs = 5000;  // what workers are told to expect
+constexpr std::chrono::seconds kCallGrace{1};
+
+absl::Status MakeStateDir(const std::string& dir) {
+  if (dir.empty()) return absl::InvalidArgumentError("--state-dir is empty");
+  std::error_code error;
+  std::filesystem::create_directories(dir, error);
+  if (error) {
+    return absl::FailedPreconditionError(absl::StrCat("cannot create the state folder ", dir, ": ",
+                                                      error.message(),
+                                                      "; choose another with --state-dir"));
+  }
+  if (chmod(dir.c_str(), 0700) != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the state folder ", dir, " belongs to somebody else (", std::strerror(errno),
+                     "); choose another with --state-dir"));
+  }
+  return absl::OkStatus();
+}
+
+// Why gRPC could not listen: it only says that it could not.
+std::string WhyNotListen(const Address& address) {
+  addrinfo hints{}, *found = nullptr;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE;
+  const std::string port = std::to_string(address.port);
+  if (const int code = getaddrinfo(address.host.c_str(), port.c_str(), &hints, &found); code != 0) {
+    return gai_strerror(code);
+  }
+  std::string why = "unknown reason";
+  const int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int yes = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  if (bind(fd, found->ai_addr, found->ai_addrlen) != 0 || listen(fd, 1) != 0) {
+    why = std::strerror(errno);
+  }
+  close(fd);
+  freeaddrinfo(found);
+  return why;
+}
+
+void WriteAtomically(const std::string& path, const std::string& text) {
+  const std::string temporary = path + ".new";
+  std::ofstream(temporary) << text;
+  if (rename(temporary.c_str(), path.c_str()) != 0) {
+    spdlog::error("cannot write {}: {}", path, std::strerror(errno));
+  }
+}
+
+}  // namespace
+
+class Server::Impl {
+ public:
+  absl::Status Start(const ServerOptions& options);
+  void Stop();
+
+  std::string address_;
+  std::string http_url_;
+  std::string database_;
+
+ private:
+  absl::Status OpenStore(const ServerOptions& options);
+  absl::Status Listen(const Address& listen);
+  void WriteReady() const;
+
+  std::string ready_file_;
+  plan::Catalog catalog_;
+  web::Metrics metrics_;
+  session::ChangeFeed feed_;
+  session::Predictions predictions_;
+  std::unique_ptr<ingest::Ingest> ingest_;
+  std::unique_ptr<session::QueryPool> pool_;
+  std::unique_ptr<session::Dispatcher> dispatcher_;
+  std::unique_ptr<web::HttpServer> http_;
+  std::unique_ptr<control::ControlService> control_;
+  std::unique_ptr<session::WorkerSessionService> sessions_;
+  std::unique_ptr<grpc::Server> grpc_;
+};
+
+absl::Status Server::Impl::Start(const ServerOptions& options) {
+  ASSIGN_OR_RETURN(Address listen, ParseAddress(options.listen, "--listen"));
+  Address http{listen.host, listen.port == 0 ? 0 : listen.port + 1};
+  if (!options.http.empty()) {
+    ASSIGN_OR_RETURN(http, ParseAddress(options.http, "--http"));
+  }
+  for (const Address& address : {listen, http}) {
+    if (address.IsLoopback() || options.insecure) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(address.ToString(),
+                     " is reachable from other machines and this version has "
+                     "no TLS; listen on 127.0.0.1, or accept that anybody who "
+                     "reaches the port can run code: --insecure"));
+  }
+  if (!listen.IsLoopback() || !http.IsLoopback()) {
+    spdlog::warn("listens without TLS and authentication on {} and {} (--insecure)",
+                 listen.ToString(), http.ToString());
+  }
+  RETURN_IF_ERROR(MakeStateDir(options.state_dir));
+  std::string suites = options.suites_dir;
+  if (suites.empty()) {
+    ASSIGN_OR_RETURN(suites, plan::FindSuitesFolder());
+  }
+  ASSIGN_OR_RETURN(catalog_, plan::LoadCatalog(suites));
+  RETURN_IF_ERROR(OpenStore(options));
+  ASSIGN_OR_RETURN(http_, web::HttpServer::Bind(http.host, http.port));
+  http.port = http_->port();
+  http_url_ = "http://" + http.ToString();
+
+  control::Context context;
+  context.dispatcher = dispatcher_.get();
+  context.ingest = ingest_.get();
+  context.pool = pool_.get();
+  context.feed = &feed_;
+  context.predictions = &predictions_;
+  context.catalog = &catalog_;
+  context.database = database_;
+  context.http_address = http.ToString();
+  context.started_unix_ms = UnixNow().ms;
+  control_ = std::make_unique<control::ControlService>(context);
+  sessions_ = std::make_unique<session::WorkerSessionService>(dispatcher_.get(), pool_.get());
+  RETURN_IF_ERROR(Listen(listen));
+  http_->Serve(context, &metrics_);
+  ready_file_ = options.state_dir + "/coordinator.json";
+  WriteReady();
+  spdlog::info("coordinator {} on {}, database {}", address_, http_url_, database_);
+  return absl::OkStatus();
+}
+
+absl::Status Server::Impl::OpenStore(const ServerOptions& options) {
+  database_ = options.state_dir + "/dynbench.db";
+  ASSIGN_OR_RETURN(auto writer, store::Database::Open(database_, store::Access::kReadWrite));
+  ingest_ = std::make_unique<ingest::Ingest>(std::move(writer));
+  ASSIGN_OR_RETURN(pool_, session::QueryPool::Open(database_, kQueryThreads));
+  dispatcher_ = std::make_unique<session::Dispatcher>(options.dispatcher, ingest_.get(), &feed_,
+                                                      &predictions_, &metrics_);
+  ASSIGN_OR_RETURN(auto reader, store::Database::Open(database_, store::Access::kReadOnly));
+  return dispatcher_->Start(*reader);
+}
+
+absl::Status Server::Impl::Listen(const Address& listen) {
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort(listen.ToString(), grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(control_.get());
+  builder.RegisterService(sessions_.get());
+  builder.SetMaxReceiveMessageSize(proto::kReceiveLimitBytes);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, proto::kCoordinatorKeepaliveTimeMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, proto::kKeepaliveTimeoutMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                             proto::kLeastPingIntervalMs);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  grpc_ = builder.BuildAndStart();
+  if (grpc_ == nullptr || port == 0) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot listen on ", listen.ToString(), " (", WhyNotListen(listen),
+                     "); stop the program that uses it or choose another address with --listen"));
+  }
+  address_ = Address{listen.host, port}.ToString();
+  return absl::OkStatus();
+}
+
+void Server::Impl::WriteReady() const {
+  const nlohmann::json ready = {{"schema", "dynbench.coordinator/1"},
+                                {"pid", getpid()},
+                                {"address", address_},
+                                {"http_url", http_url_},
+                                {"metrics_url", http_url_ + "/metrics"},
+                                {"database", database_}};
+  WriteAtomically(ready_file_,
+                  ready.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+// From the outside in: nobody is answered by a part whose foundation is gone already.
+void Server::Impl::Stop() {
+  if (grpc_ != nullptr) {
+    dispatcher_->AnnounceRestart(kRestartGuessMs);
+    feed_.Close();
+    grpc_->Shutdown(std::chrono::system_clock::now() + kCallGrace);
+    grpc_->Wait();
+  }
+  if (http_ != nullptr) http_->Stop();
+  pool_.reset();
+  if (dispatcher_ != nullptr) dispatcher_->Stop();
+  ingest_.reset();  // commits what was handed in
+  if (!ready_file_.empty()) unlink(ready_file_.c_str());
+}
+
+Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Server::~Server() { impl_->Stop(); }
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
+  std::unique_ptr<Server> server(new Server(std::make_unique<Impl>()));
+  RETURN_IF_ERROR(server->impl_->Start(options));
+  return server;
+}
+
+const std::string& Server::address() const { return impl_->address_; }
+const std::string& Server::http_url() const { return impl_->http_url_; }
+const std::string& Server::database() const { return impl_->database_; }
+
+}  // namespace dynbench
