@@ -1,0 +1,182 @@
+#include "worker/runner/attempt.h"
+
+#include <filesystem>
+#include <stdexcept>
+
+#include "worker/runner/cores.h"
+#include "worker/runner/python_embedding.h"
+#include "worker/runner/window.h"
+
+namespace py = pybind11;
+
+namespace dynbench::runner {
+namespace {
+
+namespace fs = std::filesystem;
+
+int64_t CountFiles(const std::string& folder) {
+  std::error_code ignored;
+  int64_t files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, ignored)) {
+    files += entry.is_regular_file(ignored) ? 1 : 0;
+  }
+  return files;
+}
+
+int64_t CountHeaders(const AttemptRun& run) {
+  return Shim("headers").attr("count")(run.attempt.headers_dir).cast<int64_t>();
+}
+
+void Prepare(AttemptRun& run) {
+  run.phases.Begin("prepare");
+  run.result["start_proof"] = {{"cache_files_before", CountFiles(run.attempt.cache_dir)}};
+  run.experiment = ToPython(run.attempt.experiment);
+  const std::vector<int> cores = run.attempt.cores.empty() ? AllowedCores() : run.attempt.cores;
+  run.result["cores"] = FormatCores(cores);
+  run.result["in_force"] = FromPython(
+      Shim("options").attr("apply")(run.experiment, ToPython(cores), run.attempt.cache_dir));
+  const py::object built = Shim("headers").attr("ensure")(run.experiment, run.attempt.headers_dir);
+  if (!built.is_none()) run.Note(built.cast<std::string>());
+  run.headers_before = CountHeaders(run);
+}
+
+void Load(AttemptRun& run) {
+  run.phases.Begin("load");
+  run.device = Device(run.attempt.experiment.at("device").get<std::string>());
+  run.loaded = Shim("loading").attr("load")(run.experiment, run.attempt.model_file);
+  run.result["batch_size"] = run.loaded.attr("batch_size").cast<int>();
+  run.result["weights"] = run.loaded.attr("weights").cast<std::string>();
+  for (const py::handle note : run.loaded.attr("notes")) run.Note(note.cast<std::string>());
+  run.result["threads"] = py::module_::import("torch").attr("get_num_threads")().cast<int>();
+}
+
+void ApplyJudgement(const Judgement& judgement, const Failure& failure, AttemptRun& run) {
+  run.result["outcome"] = judgement.outcome;
+  run.result["status"] = judgement.status;
+  run.result["blame"] = judgement.blame;
+  run.result["error"] = failure.error;
+  run.result["detail"] = failure.detail;
+}
+
+void Fail(const Failure& failure, AttemptRun& run) {
+  run.result["phase"] = run.phases.current();
+  ApplyJudgement(Judge(failure, run.phases.current(), run.side), failure, run);
+}
+
+Failure Describe(py::error_already_set& error) {
+  error.restore();
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  if (trace != nullptr) PyException_SetTraceback(value, trace);
+  const auto exception = py::reinterpret_steal<py::object>(value);
+  Py_XDECREF(type);
+  Py_XDECREF(trace);
+  const Json told = FromPython(Shim("failures").attr("describe")(exception));
+  return {told.at("kind"), told.at("error"), told.at("detail")};
+}
+
+// Invalid UTF-8 from model code must not keep a result from being sent.
+void Send(const Json& message, worker::LineChannel& control) {
+  control.Send(message.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void Report(AttemptRun& run) {
+  run.phases.Begin("report");
+  if (!run.result.contains("phase")) run.result["phase"] = "report";
+  run.result["phases"] = run.phases.Finish();
+  if (!run.phases.spans().empty()) {
+    Send({{"type", "spans"}, {"spans", run.phases.spans()}}, run.control);
+  }
+  Send(run.result, run.control);
+}
+
+void RunTests(AttemptRun& run) {
+  Prepare(run);
+  Load(run);
+  if (run.attempt.experiment.at("test") == "accuracy") {
+    RunAccuracy(run);
+  } else {
+    RunPerformance(run);
+  }
+}
+
+template <typename T>
+T Required(const Json& run, const char* name) {
+  try {
+    return run.at(name).get<T>();
+  } catch (const Json::exception&) {
+    throw std::invalid_argument(std::string("the run message lacks \"") + name +
+                                "\" or it has a wrong type");
+  }
+}
+
+}  // namespace
+
+Attempt ParseAttempt(const Json& run) {
+  Attempt attempt;
+  attempt.id = Required<std::string>(run, "attempt");
+  attempt.experiment = Required<Json>(run, "experiment");
+  attempt.work_dir = Required<std::string>(run, "work_dir");
+  attempt.cache_dir = Required<std::string>(run, "cache_dir");
+  attempt.model_file = run.value("model_file", "");
+  attempt.headers_dir = run.value("headers_dir", "");
+  attempt.cores = run.value("cores", std::vector<int>{});
+  attempt.prepare = run.value("prepare", false);
+  attempt.memory_limit_bytes = run.value("memory_limit_bytes", int64_t{0});
+  if (!attempt.experiment.is_object()) {
+    throw std::invalid_argument("\"experiment\" of the run message is not an object");
+  }
+  if (attempt.headers_dir.empty()) {
+    // A runner's folder belongs to one environment, so it is the place for what it compiled.
+    attempt.headers_dir =
+        (fs::read_symlink("/proc/self/exe").parent_path() / "precompiled_headers").string();
+  }
+  return attempt;
+}
+
+void ReportCompiler(AttemptRun& run) {
+  const Json counters = FromPython(Shim("callables").attr("counters")());
+  run.metrics().update(counters.at("metrics"));
+  Json& proof = run.result["start_proof"];
+  const int64_t hits = counters.at("cache_hits"), misses = counters.at("cache_misses");
+  proof["cache_hits"] = hits;
+  proof["cache_misses"] = misses;
+  const std::string start = run.attempt.experiment.at("start");
+  const bool empty = proof.at("cache_files_before") == 0;
+  const bool warm = hits > 0 && misses == 0;
+  proof["proven"] = start == "cold" ? empty : start == "warm" && warm;
+  if (start == "cold" && !empty) run.Note("cold start not proven: the cache folder had files");
+  if (start == "warm" && !warm && !run.attempt.prepare) {
+    run.Note("warm start not proven: " + std::to_string(hits) + " hits, " + std::to_string(misses) +
+             " misses of the graph cache");
+  }
+  if (CountHeaders(run) > run.headers_before) {
+    run.Note("precompiled headers were built while the model was compiled");
+  }
+}
+
+int RunAttempt(const Attempt& attempt, worker::LineChannel& control) {
+  AttemptRun run{attempt,
+                 control,
+                 Device("cpu"),
+                 Phases([&control](const Json& message) { Send(message, control); }),
+                 py::none(),
+                 py::none(),
+                 {{"type", "result"}, {"metrics", Json::object()}, {"notes", Json::array()}}};
+  try {
+    RunTests(run);
+  } catch (py::error_already_set& error) {
+    // The model's code wants the process to end: it does, and a missing result says so.
+    if (error.matches(PyExc_SystemExit)) return ExitCodeOf(error);
+    Fail(Describe(error), run);
+  } catch (const WindowInvalid& error) {
+    Fail({"window", error.what(), ""}, run);
+  } catch (const std::exception& error) {
+    Fail({"other", error.what(), ""}, run);
+  }
+  Report(run);
+  return 0;
+}
+
+}  // namespace dynbench::runner

@@ -1,0 +1,62 @@
+// One attempt inside its child: options, phases, result.
+//
+// The parts of a test (performance.cc, accuracy.cc) share AttemptRun; attempt.cc owns it, catches
+// what they throw and sends the result. Single-threaded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+#include "pybind11/pybind11.h"
+#include "worker/process/line_channel.h"
+#include "worker/runner/device.h"
+#include "worker/runner/failures.h"
+#include "worker/runner/phases.h"
+
+namespace dynbench::runner {
+
+// The `run` message of worker/runner/PROTOCOL.md.
+struct Attempt {
+  std::string id;
+  nlohmann::json experiment;
+  std::string work_dir;
+  std::string cache_dir;
+  std::string model_file;
+  std::string headers_dir;  // precompiled C++ headers of this environment
+  std::vector<int> cores;   // ascending; empty: as the lane
+  bool prepare = false;     // only fill the cache: load, compile, no samples
+  int64_t memory_limit_bytes = 0;
+};
+
+// Throws std::invalid_argument naming the field that is missing or wrong.
+Attempt ParseAttempt(const nlohmann::json& run);
+
+struct AttemptRun {
+  const Attempt& attempt;
+  worker::LineChannel& control;
+  Device device;
+  Phases phases;
+  pybind11::object experiment;  // as a Python dict
+  pybind11::object loaded;      // dynbench_shims.loading.Loaded
+  nlohmann::json result;        // grows
+  SideInForce side = SideInForce::kNone;
+  int64_t headers_before = 0;  // precompiled headers, before compiling
+
+  void Note(const std::string& text) { result["notes"].push_back(text); }
+  nlohmann::json& metrics() { return result["metrics"]; }
+};
+
+// The two tests, from the phase after `load` to the one before `report`.
+void RunPerformance(AttemptRun& run);
+void RunAccuracy(AttemptRun& run);
+
+// Files of the prepared headers and proof of the cache, after compiling.
+void ReportCompiler(AttemptRun& run);
+
+// Runs the attempt and sends its result over `control`. Returns the exit status of the child; an
+// exit that the model's code asked for is returned without a result.
+int RunAttempt(const Attempt& attempt, worker::LineChannel& control);
+
+}  // namespace dynbench::runner

@@ -1,0 +1,101 @@
+"""The eager and the compiled callable. What is compiled is the whole step, as upstream does."""
+
+import contextlib
+import copy
+
+import torch
+import torch._dynamo
+
+from .loading import seed  # noqa: F401 (the runner calls it between samples)
+
+
+def autocast_for(experiment):
+    if experiment["precision"] != "amp":
+        return contextlib.nullcontext
+    device = experiment["device"]
+    return lambda: torch.autocast(device_type=device)
+
+
+def make_step(experiment):
+    """step(model, inputs) -> output: one forward, under autocast for amp. Gradient mode is the
+    process's (off for inference)."""
+    if experiment["mode"] == "training":
+        raise NotImplementedError("training comes with a later release of dynbench")
+    autocast = autocast_for(experiment)
+
+    def step(model, inputs):
+        with autocast():
+            if isinstance(inputs, dict):
+                return model(**inputs)
+            return model(*inputs)
+
+    return step
+
+
+def compile_step(experiment, step):
+    options = experiment["options"]
+    known = torch._dynamo.list_backends(exclude_tags=())
+    if options["backend"] not in known:
+        import difflib
+
+        from .failures import OptionRefused
+
+        near = difflib.get_close_matches(options["backend"], known, 1, 0.4)
+        raise OptionRefused("PyTorch %s has no backend %r%s" % (
+            torch.__version__, options["backend"], "; nearest: %s" % near[0] if near else ""))
+    return torch.compile(step, backend=options["backend"], fullgraph=options["fullgraph"],
+                         mode=options["compile_mode"] or None)
+
+
+class Callables:
+    """The two sides of a performance test.
+
+    `loaded` keeps the model that was loaded, as upstream's caller does: the eager warm-up sees
+    three sets of weights (loaded, working copy, its own copy), the compiled one two.
+    """
+
+    def __init__(self, experiment, loaded):
+        self.experiment = experiment
+        self.loaded = loaded
+        self.model = copy.deepcopy(loaded.model)
+        self.inputs = loaded.inputs
+        self.step = make_step(experiment)
+
+    def eager_on_a_copy(self):
+        return self.step, (copy.deepcopy(self.model), self.inputs)
+
+    def eager(self):
+        return self.step, (self.model, self.inputs)
+
+    def compiled(self):
+        """A fresh compiled callable; compiles at its first call."""
+        torch._dynamo.reset()
+        torch._dynamo.utils.counters.clear()
+        set_stance("default")
+        return compile_step(self.experiment, self.step), (self.model, self.inputs)
+
+
+def set_stance(stance):
+    torch.compiler.set_stance(stance)
+
+
+def counters():
+    """Upstream's columns, and the cache's hits and misses, since the last reset."""
+    table = torch._dynamo.utils.counters
+    stats, frames = table["stats"], table["frames"]
+    return {
+        "metrics": {
+            "calls_captured": stats["calls_captured"],
+            "unique_graphs": stats["unique_graphs"],
+            # Frames that dynamo looked at and left to the interpreter.
+            "fallbacks_to_eager": frames["total"] - frames["ok"],
+            "graph_breaks": sum(table["graph_break"].values()),
+            "unique_graph_breaks": len(table["graph_break"]),
+            "autograd_captures": table["compiled_autograd"]["captures"],
+            "autograd_compiles": table["compiled_autograd"]["compiles"],
+            "cudagraph_skips": table["inductor"]["cudagraph_skips"],
+        },
+        "cache_hits": table["inductor"]["fxgraph_cache_hit"],
+        "cache_misses": table["inductor"]["fxgraph_cache_miss"],
+        "cache_bypasses": table["inductor"]["fxgraph_cache_bypass"],
+    }

@@ -1,0 +1,31 @@
+// The window: the stretch in which this process has the device alone, and what may not change in
+// it.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "nlohmann/json.hpp"
+#include "worker/runner/attempt.h"
+
+namespace dynbench::runner {
+
+// Something that was fixed when the model was compiled was different in the window.
+class WindowInvalid : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Thread count, gradient mode, autocast, maths flags and core masks, as they are now.
+nlohmann::json ReadConditions(const AttemptRun& run);
+
+// Asks the worker for the window and waits for it. Ends the process when the worker is gone.
+void EnterWindow(AttemptRun& run);
+// Tells the worker that the last sample is taken.
+void LeaveWindow(AttemptRun& run);
+
+// Throws WindowInvalid naming each condition that is not what it was in `fixed`, and each thread
+// that may run elsewhere than on the attempt's cores.
+void CheckConditions(const AttemptRun& run, const nlohmann::json& fixed);
+
+}  // namespace dynbench::runner
