@@ -1,6 +1,5 @@
 #include "tools/dynbenchctl/build_request.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -116,17 +115,12 @@ absl::Status BuildModels(const SubmitFlags& f, const std::string& cwd, BuiltRequ
     r.path_models.push_back({"path", model.class_name, file.sha256, file.name});
     built->files.push_back(std::move(file));
   }
-  if (!r.path_models.empty() && !r.only.empty()) {
-    return absl::InvalidArgumentError(
-        "--only path:… and --only NAME exclude each other: a model of your own forms the suite "
-        "'path'; submit one job each");
-  }
   return absl::OkStatus();
 }
 
 absl::Status BuildSuite(const SubmitFlags& f, const std::string& cwd, BuiltRequest* built) {
   plan::Request& r = built->request;
-  if (!r.path_models.empty()) {
+  if (!r.path_models.empty() && r.only.empty()) {
     if (f.suite) {
       built->notes.push_back("--only path:… forms the suite 'path'; --suite " + *f.suite +
                              " is not used");
@@ -148,7 +142,6 @@ absl::Status BuildSuite(const SubmitFlags& f, const std::string& cwd, BuiltReque
   }
   const std::string path = Resolve(cwd, suite);
   ASSIGN_OR_RETURN(r.inline_suite, plan::LoadSuite(path));
-  r.suite = r.inline_suite->name;
   for (const plan::ModelRules& model : r.inline_suite->models) {
     if (model.file.empty()) continue;
     LocalFile file{Resolve(fs::path(path).parent_path(), model.file),
@@ -236,17 +229,17 @@ absl::Status BuildOutput(const SubmitFlags& f, const std::string& cwd, BuiltRequ
   if (fs::path(r.output).filename().empty()) {
     return absl::InvalidArgumentError("--output '" + r.output + "': names no file");
   }
-  const std::string folder = Resolve(cwd, f.output_directory.value_or("."));
-  built->output_path = Resolve(folder, r.output);
+  built->output_folder = Resolve(cwd, f.output_directory.value_or("."));
   if (f.dry_run) return absl::OkStatus();
   // A job may take hours: what would keep its file from being written is said before it starts.
-  const std::string parent = fs::path(built->output_path).parent_path();
+  const std::string path = Resolve(built->output_folder, r.output);
+  const std::string parent = fs::path(path).parent_path();
   if (access(parent.c_str(), W_OK | X_OK) != 0) {
-    return absl::InvalidArgumentError("--output " + built->output_path + ": the folder " + parent +
+    return absl::InvalidArgumentError("--output " + path + ": the folder " + parent +
                                       " does not exist or cannot be written to; make it first");
   }
-  if (fs::is_directory(built->output_path)) {
-    return absl::InvalidArgumentError("--output " + built->output_path + ": is a folder");
+  if (fs::is_directory(path)) {
+    return absl::InvalidArgumentError("--output " + path + ": is a folder");
   }
   return absl::OkStatus();
 }

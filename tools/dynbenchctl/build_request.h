@@ -21,7 +21,7 @@ struct LocalFile {
 struct BuiltRequest {
   plan::Request request;
   std::vector<LocalFile> files;    // to upload before the request is submitted
-  std::string output_path;         // absolute; empty: no CSV is written
+  std::string output_folder;       // absolute; what Request::output is relative to
   std::vector<std::string> notes;  // for stderr
 };
 

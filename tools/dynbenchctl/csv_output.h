@@ -13,12 +13,9 @@ namespace dynbench::cli {
 // of both tests: their columns differ.
 absl::StatusOr<std::string> CsvOfOneTest(const std::vector<RowView>& rows);
 
-// `path` for one of two tests: "/a/x.csv" -> "/a/x_performance.csv".
-std::string PathForTest(const std::string& path, plan::Test test);
-
-// Writes one CSV for each test among `rows`: to `path`, or with both tests to PathForTest of it.
-// Each file appears whole or not at all. Returns the paths written.
-absl::StatusOr<std::vector<std::string>> WriteCsvFiles(const std::string& path,
+// Writes every file that the plan gave rows to (Experiment::output, relative to `folder`). Each
+// file appears whole or not at all. Returns the absolute paths written.
+absl::StatusOr<std::vector<std::string>> WriteCsvFiles(const std::string& folder,
                                                        const std::vector<RowView>& rows);
 
 }  // namespace dynbench::cli

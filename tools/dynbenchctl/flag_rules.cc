@@ -75,15 +75,6 @@ absl::Status CheckOutput(const SubmitFlags& f) {
   if (f.wait_timeout_s && !(*f.wait_timeout_s > 0)) {
     return absl::InvalidArgumentError("--wait-timeout wants seconds above 0");
   }
-  if (f.output || f.output_directory) {
-    const bool mixed = f.mode.size() > 1 || f.configuration.size() > 1 ||
-                       f.environment.size() > 1 || f.start.size() > 1;
-    if (mixed) {
-      return absl::InvalidArgumentError(
-          "--output takes one mode, configuration, environment and start: its columns are "
-          "upstream's and could not tell the rows apart; submit one job for each");
-    }
-  }
   return absl::OkStatus();
 }
 

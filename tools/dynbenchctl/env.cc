@@ -1,0 +1,112 @@
+#include <map>
+#include <memory>
+#include <set>
+
+#include "common/base/status.h"
+#include "common/plan/nearest.h"
+#include "tools/dynbenchctl/source.h"
+#include "tools/dynbenchctl/text_table.h"
+#include "tools/dynbenchctl/verbs.h"
+
+namespace dynbench::cli {
+namespace {
+
+// One environment as one worker has it.
+struct Entry {
+  const WorkerView* worker;
+  const EnvironmentView* environment;
+};
+
+std::vector<Entry> EntriesOf(const std::vector<WorkerView>& workers, const std::string& name) {
+  std::vector<Entry> entries;
+  for (const WorkerView& worker : workers) {
+    for (const EnvironmentView& environment : worker.environments) {
+      if (name.empty() || environment.name == name) entries.push_back({&worker, &environment});
+    }
+  }
+  return entries;
+}
+
+std::string Suites(const EnvironmentView& environment) {
+  std::string text;
+  for (const std::string& suite : environment.suites) text += (text.empty() ? "" : ", ") + suite;
+  return text;
+}
+
+void Print(Context& context, const std::vector<Entry>& entries) {
+  if (context.globals.json) {
+    Json list = Json::array();
+    for (const Entry& entry : entries) {
+      list.push_back({{"name", entry.environment->name},
+                      {"torch_version", entry.environment->torch_version},
+                      {"hash", entry.environment->hash},
+                      {"python", entry.environment->python},
+                      {"suites", entry.environment->suites},
+                      {"worker", entry.worker->id},
+                      {"host", entry.worker->host},
+                      {"connected", entry.worker->connected}});
+    }
+    PrintJson(context, {{"schema", "dynbench.environments/1"}, {"environments", list}});
+    return;
+  }
+  TextTable table({{"environment"}, {"torch"}, {"hash"}, {"suites"}, {"host"}, {"worker"},
+                   {"python"}});
+  for (const Entry& entry : entries) {
+    table.AddRow({entry.environment->name, entry.environment->torch_version,
+                  entry.environment->hash.substr(0, 12), Suites(*entry.environment),
+                  entry.worker->host, entry.worker->id, entry.environment->python});
+  }
+  if (!entries.empty()) context.out() << table.Render();
+}
+
+VerbResult List(Context& context) {
+  ASSIGN_OR_RETURN(const auto source, OpenSource(context.globals));
+  ASSIGN_OR_RETURN(const auto workers, source->Workers());
+  const auto entries = EntriesOf(workers, "");
+  if (entries.empty()) {
+    PrintNote(context,
+              "no worker has an environment; add one on its host: dynbench-worker env add NAME "
+              "--python PATH");
+  }
+  Print(context, entries);
+  return ExitCode::kDone;
+}
+
+VerbResult Show(Context& context, const std::string& name) {
+  ASSIGN_OR_RETURN(const auto source, OpenSource(context.globals));
+  ASSIGN_OR_RETURN(const auto workers, source->Workers());
+  const auto entries = EntriesOf(workers, name);
+  if (entries.empty()) {
+    std::set<std::string> names;
+    for (const Entry& entry : EntriesOf(workers, "")) names.insert(entry.environment->name);
+    return absl::NotFoundError(
+        "no worker has an environment '" + name + "'" +
+        plan::DidYouMean(name, std::vector<std::string>(names.begin(), names.end())) +
+        "; add it on its host: dynbench-worker env add " + name + " --python PATH");
+  }
+  std::set<std::string> hashes;
+  for (const Entry& entry : entries) hashes.insert(entry.environment->hash);
+  if (hashes.size() > 1) {
+    PrintNote(context, "the name stands for " + std::to_string(hashes.size()) +
+                           " different builds on different hosts; their results are not the same "
+                           "environment's");
+  }
+  Print(context, entries);
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+void AddEnv(CommandTree& tree) {
+  CLI::App* group = tree.AddGroup(
+      "env", "The Python environments of the fleet. Registering one is done on its host: "
+             "dynbench-worker env add NAME --python PATH.");
+  tree.AddVerb("list", "All environments of all workers.", &List, group);
+  auto name = std::make_shared<std::string>();
+  CLI::App* show = tree.AddVerb(
+      "show", "One environment on each worker that has it.",
+      [name](Context& context) { return Show(context, *name); }, group);
+  show->add_option("NAME", *name, "name of the environment")->required();
+}
+
+}  // namespace dynbench::cli

@@ -1,0 +1,60 @@
+#include "tools/dynbenchctl/planning.h"
+
+#include <sys/utsname.h>
+
+#include "common/base/status.h"
+#include "common/plan/catalog.h"
+#include "common/plan/expand.h"
+#include "tools/dynbenchctl/client.h"
+
+namespace dynbench::cli {
+
+absl::StatusOr<PlanView> PlanOfCoordinator(const Globals& globals, const plan::Request& request) {
+  ASSIGN_OR_RETURN(const auto client, Client::Connect(globals.coordinator));
+  v1::SubmitRequest message;
+  message.set_request_json(plan::ToJson(request));
+  const auto call = Client::NewCall();
+  const auto stream = client->stub().Plan(call.get(), message);
+  PlanView view;
+  v1::PlanPage page;
+  absl::Status bad;
+  bool first = true;
+  while (stream->Read(&page)) {
+    if (first) {
+      view.warnings.assign(page.warnings().begin(), page.warnings().end());
+      view.placements.assign(page.placements().begin(), page.placements().end());
+      view.partitions = page.partitions();
+      view.expected_s = page.expected_s();
+      first = false;
+    }
+    for (const v1::PlannedExperiment& planned : page.experiments()) {
+      auto experiment = plan::ExperimentFromJson(planned.json());
+      if (!experiment.ok()) {
+        if (bad.ok()) bad = experiment.status();
+      } else {
+        view.experiments.push_back(*std::move(experiment));
+      }
+    }
+  }
+  RETURN_IF_ERROR(client->FromGrpc(stream->Finish()));
+  RETURN_IF_ERROR(bad);
+  return view;
+}
+
+absl::StatusOr<PlanView> PlanOffline(const plan::Request& request) {
+  ASSIGN_OR_RETURN(const std::string folder, plan::FindSuitesFolder());
+  ASSIGN_OR_RETURN(const plan::Catalog catalog, plan::LoadCatalog(folder));
+  plan::FleetFacts fleet;
+  utsname machine{};
+  if (uname(&machine) == 0) fleet.arch = machine.machine;
+  // Without history every experiment counts alike, which is all that `balanced` needs.
+  ASSIGN_OR_RETURN(plan::Plan plan, plan::Expand(request, catalog, fleet,
+                                                 [](const plan::Experiment&) { return 1.0; }));
+  PlanView view;
+  view.experiments = std::move(plan.experiments);
+  view.warnings = std::move(plan.warnings);
+  view.partitions = plan.partitions;
+  return view;
+}
+
+}  // namespace dynbench::cli

@@ -1,0 +1,104 @@
+#include "tools/dynbenchctl/submitting.h"
+
+#include <random>
+
+#include "common/base/status.h"
+#include "tools/dynbenchctl/csv_output.h"
+#include "tools/dynbenchctl/finish.h"
+#include "tools/dynbenchctl/results_view.h"
+
+namespace dynbench::cli {
+namespace {
+
+constexpr size_t kChunkBytes = 256 << 10;
+
+std::string RandomKey() {
+  std::random_device device;
+  std::string key;
+  for (int i = 0; i < 4; ++i) {
+    char word[9];
+    std::snprintf(word, sizeof word, "%08x", device());
+    key += word;
+  }
+  return key;
+}
+
+absl::Status Upload(Client& client, const LocalFile& file) {
+  const auto call = Client::NewCall();
+  v1::PutFileReply reply;
+  const auto writer = client.stub().PutFile(call.get(), &reply);
+  size_t sent = 0;
+  do {
+    v1::PutFileChunk chunk;
+    if (sent == 0) chunk.set_name(file.name);
+    chunk.set_data(file.bytes.substr(sent, kChunkBytes));
+    sent += chunk.data().size();
+    if (!writer->Write(chunk)) break;
+  } while (sent < file.bytes.size());
+  writer->WritesDone();
+  RETURN_IF_ERROR(Annotate(client.FromGrpc(writer->Finish()), "sending " + file.path));
+  if (reply.sha256() != file.sha256) {
+    return absl::DataLossError(file.path + " arrived at the coordinator with other bytes; submit "
+                               "again");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<v1::SubmitReply> SendRequest(Client& client, const BuiltRequest& built) {
+  for (const LocalFile& file : built.files) RETURN_IF_ERROR(Upload(client, file));
+  v1::SubmitRequest request;
+  request.set_request_json(plan::ToJson(built.request));
+  request.set_idempotency_key(RandomKey());
+  auto submit = [&] {
+    return client.Call<v1::SubmitRequest, v1::SubmitReply>(&v1::Control::Stub::Submit, request);
+  };
+  auto reply = submit();
+  // The first one may have been committed: the key makes the second one answer the same job.
+  if (absl::IsUnavailable(reply.status())) reply = submit();
+  return reply;
+}
+
+void PrintSubmitted(Context& context, const v1::SubmitReply& reply) {
+  for (const std::string& warning : reply.warnings()) PrintNote(context, warning);
+  if (context.globals.json) {
+    PrintJson(context, {{"schema", "dynbench.submit/1"},
+                        {"job", reply.job()},
+                        {"planned", reply.planned()},
+                        {"skipped", reply.skipped()},
+                        {"warnings", std::vector<std::string>(reply.warnings().begin(),
+                                                              reply.warnings().end())}});
+    return;
+  }
+  const std::string job = std::to_string(reply.job());
+  if (context.globals.quiet) {
+    context.out() << job << "\n";
+    return;
+  }
+  context.out() << "job " << job << ": " << reply.planned() << " experiments";
+  if (reply.skipped() > 0) context.out() << ", " << reply.skipped() << " of them skipped";
+  context.out() << "\n";
+  context.out().flush();
+}
+
+VerbResult FollowAndReport(Context& context, JobId job, double timeout_s,
+                           const std::string& output_folder) {
+  ASSIGN_OR_RETURN(const FollowEnd end, WaitForJob(context, job, timeout_s, /*rows=*/true));
+  ASSIGN_OR_RETURN(const auto source, OpenSource(context.globals));
+  ASSIGN_OR_RETURN(const JobView view, source->GetJob(job));
+  ASSIGN_OR_RETURN(const auto rows, source->Results(job, false));
+  if (context.globals.json) {
+    PrintJson(context, ResultsJson(view, rows, false));
+  } else if (!context.globals.quiet) {
+    context.out() << "\n" << ResultsText(view, rows);
+  }
+  // An unfinished job has no whole file to write.
+  if (!output_folder.empty() && !end.timed_out) {
+    ASSIGN_OR_RETURN(const auto paths, WriteCsvFiles(output_folder, rows));
+    for (const std::string& path : paths) PrintNote(context, "wrote " + path);
+  }
+  return ExitOf(end);
+}
+
+}  // namespace dynbench::cli

@@ -1,0 +1,26 @@
+#include "proto/dynbench/convert.h"
+#include "tools/dynbenchctl/verbs.h"
+
+namespace dynbench::cli {
+namespace {
+
+VerbResult Version(Context& context) {
+  if (context.globals.json) {
+    PrintJson(context, {{"schema", "dynbench.version/1"},
+                        {"version", DYNBENCH_VERSION},
+                        {"protocol_version", proto::kProtocolVersion},
+                        {"schema_version", store::kSchemaVersion}});
+  } else {
+    context.out() << "dynbenchctl " << DYNBENCH_VERSION << " (protocol " << proto::kProtocolVersion
+                  << ", store schema " << store::kSchemaVersion << ")\n";
+  }
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+void AddVersion(CommandTree& tree) {
+  tree.AddVerb("version", "Versions of this program, its protocol and its store.", &Version);
+}
+
+}  // namespace dynbench::cli
