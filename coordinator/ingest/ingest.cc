@@ -24,14 +24,14 @@ constexpr auto kIdleWait = std::chrono::milliseconds(500);
 
 class Ingest::Impl {
  public:
-  explicit Impl(std::unique_ptr<store::Database> db)
-      : db_(std::move(db)), thread_([this] { Run(); }) {}
+  Impl(std::unique_ptr<store::Database> db, int64_t stop_wait_ns)
+      : db_(std::move(db)), stop_wait_ns_(stop_wait_ns), thread_([this] { Run(); }) {}
 
   ~Impl() {
     {
       MutexLock lock(mu_);
       stopping_ = true;
-      stop_deadline_ = MonotonicNow() + kStopWaitNs;
+      stop_deadline_ = MonotonicNow() + stop_wait_ns_;
     }
     wake_.NotifyAll();
     thread_.join();
@@ -103,8 +103,10 @@ class Ingest::Impl {
     }
   }
 
+  // Asked each time that the database was busy for a whole try.
   bool GiveUp() {
     MutexLock lock(mu_);
+    ++counters_.busy_waits;
     return stopping_ && MonotonicNow() > stop_deadline_;
   }
 
@@ -116,6 +118,7 @@ class Ingest::Impl {
   }
 
   const std::unique_ptr<store::Database> db_;  // the writer thread's
+  const int64_t stop_wait_ns_;
   mutable Mutex mu_;
   CondVar wake_;
   std::deque<Pending> queue_ GUARDED_BY(mu_);
@@ -126,8 +129,8 @@ class Ingest::Impl {
   std::thread thread_;
 };
 
-Ingest::Ingest(std::unique_ptr<store::Database> db)
-    : impl_(std::make_unique<Impl>(std::move(db))) {}
+Ingest::Ingest(std::unique_ptr<store::Database> db, int64_t stop_wait_ns)
+    : impl_(std::make_unique<Impl>(std::move(db), stop_wait_ns)) {}
 Ingest::~Ingest() = default;
 
 void Ingest::Apply(Change change, Committed committed) {

@@ -25,6 +25,8 @@ inline constexpr size_t kBatchLimit = 64;
 inline constexpr int64_t kBatchTimeNs = 5'000'000;  // of applying; the rest goes to the next batch
 inline constexpr int64_t kBatchWaitNs = 500'000;    // for company, while changes come steadily
 
+inline constexpr int64_t kStopWaitNs = 30'000'000'000;
+
 // A change of the store (common/store/writes.h). Runs on the writer thread; must not block on
 // anything but the database.
 using Change = std::function<absl::Status(store::Database&)>;
@@ -38,15 +40,16 @@ struct Counters {
   int64_t changes = 0;  // acknowledged, whatever their status
   int64_t batches = 0;  // committed
   int64_t failed_commits = 0;
+  int64_t busy_waits = 0;  // times that another process held the database longer than a try
   int64_t checkpoints = 0;
 };
 
 class Ingest {
  public:
   // Takes over the writing connection.
-  explicit Ingest(std::unique_ptr<store::Database> db);
-  // Commits what was handed in, then stops. A database that stays locked for kStopWaitNs fails what
-  // is left with Unavailable.
+  explicit Ingest(std::unique_ptr<store::Database> db, int64_t stop_wait_ns = kStopWaitNs);
+  // Commits what was handed in, then stops. A database that stays locked for `stop_wait_ns` fails
+  // what is left with Unavailable.
   ~Ingest();
   Ingest(const Ingest&) = delete;
   Ingest& operator=(const Ingest&) = delete;
@@ -63,7 +66,5 @@ class Ingest {
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-inline constexpr int64_t kStopWaitNs = 30'000'000'000;
 
 }  // namespace dynbench::ingest

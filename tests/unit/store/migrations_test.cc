@@ -1,0 +1,75 @@
+// Method: lists of steps of our own on real files, so that a second version can be tried before
+// there is one; then the real list.
+#include "common/store/migrations.h"
+
+#include <sqlite3.h>
+
+#include "gmock/gmock.h"
+#include "tests/unit/store/fixture.h"
+
+namespace dynbench::store {
+namespace {
+
+using testing::HasSubstr;
+
+class MigrationsTest : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(sqlite3_open(folder_.File("m.db").c_str(), &db_), SQLITE_OK); }
+  void TearDown() override { sqlite3_close(db_); }
+
+  std::vector<Migration> With(const std::string& step_2) {
+    std::vector<Migration> migrations = Migrations();
+    migrations.push_back({kSchemaVersion + 1, step_2});
+    return migrations;
+  }
+
+  TempFolder folder_;
+  sqlite3* db_ = nullptr;
+};
+
+TEST_F(MigrationsTest, AnEmptyFileBecomesTheNewestSchemaAndStaysSo) {
+  EXPECT_EQ(*ReadSchemaVersion(db_), 0);
+  ASSERT_OK(Migrate(db_, Migrations()));
+  EXPECT_EQ(*ReadSchemaVersion(db_), kSchemaVersion);
+  ASSERT_OK(Migrate(db_, Migrations()));
+  EXPECT_EQ(*ReadSchemaVersion(db_), kSchemaVersion);
+}
+
+TEST_F(MigrationsTest, AnOlderDatabaseIsBroughtForwardWithItsRows) {
+  ASSERT_OK(Migrate(db_, Migrations()));
+  ASSERT_OK(
+      Execute(db_, "INSERT INTO event(kind, subject, text, at_unix_ms) VALUES ('a','b','c',1)"));
+  EXPECT_TRUE(absl::IsFailedPrecondition(CheckReadable(db_, With("SELECT 1;"))));
+  ASSERT_OK(
+      Migrate(db_, With("ALTER TABLE event ADD COLUMN extra TEXT; UPDATE event SET extra='x';")));
+  EXPECT_EQ(*ReadSchemaVersion(db_), kSchemaVersion + 1);
+  ASSERT_OK(Execute(db_, "CREATE TABLE proof AS SELECT 1 / count(*) FROM event WHERE extra = 'x'"));
+}
+
+TEST_F(MigrationsTest, AStepThatFailsLeavesNothingBehind) {
+  ASSERT_OK(Migrate(db_, Migrations()));
+  const absl::Status status = Migrate(db_, With("CREATE TABLE half (a); SELECT * FROM missing;"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("migration to schema 2"));
+  EXPECT_EQ(*ReadSchemaVersion(db_), kSchemaVersion);
+  EXPECT_FALSE(Execute(db_, "SELECT * FROM half").ok());
+}
+
+TEST_F(MigrationsTest, ANewerSchemaIsRefusedWithWhatToDo) {
+  ASSERT_OK(Migrate(db_, With("CREATE TABLE future (a);")));
+  for (const absl::Status& status : {CheckMigratable(db_, Migrations()), Migrate(db_, Migrations()),
+                                     CheckReadable(db_, Migrations())}) {
+    EXPECT_TRUE(absl::IsFailedPrecondition(status));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("has schema 2, this program knows 1"));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("use the newer dynbench"));
+  }
+}
+
+TEST_F(MigrationsTest, ADatabaseOfAnotherProgramIsLeftAlone) {
+  ASSERT_OK(Execute(db_, "CREATE TABLE theirs (a)"));
+  const absl::Status status = Migrate(db_, Migrations());
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("is not a dynbench database"));
+}
+
+}  // namespace
+}  // namespace dynbench::store
