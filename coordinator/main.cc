@@ -80,6 +80,7 @@ int Main(int argc, char** argv) {
   const sigset_t signals = StopSignals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
+  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);  // what matters is said in our own words
   auto server = Server::Start(options);
   if (!server.ok()) {
     spdlog::error("{}", std::string(server.status().message()));

@@ -5,15 +5,19 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/formats/results_json.h"
 #include "coordinator/control/context.h"
 #include "dynbench/v1/control.pb.h"
 
 namespace dynbench::control {
 
 // Newest first; `limit` 0: 50.
-absl::StatusOr<std::vector<v1::Job>> LoadJobs(const Context& context, store::Database& db,
-                                              int64_t limit);
+absl::StatusOr<std::vector<formats::JobProgress>> LoadJobs(const Context& context,
+                                                           store::Database& db, int64_t limit);
 // NotFound names the newest job.
-absl::StatusOr<v1::Job> LoadJob(const Context& context, store::Database& db, JobId job);
+absl::StatusOr<formats::JobProgress> LoadJob(const Context& context, store::Database& db,
+                                             JobId job);
+
+v1::Job ToProto(const formats::JobProgress& progress);
 
 }  // namespace dynbench::control

@@ -140,9 +140,15 @@ grpc::ServerWriteReactor<v1::Job>* ControlService::ListJobs(grpc::CallbackServer
                                                             const v1::ListJobsRequest* request) {
   return Stream<v1::Job>(
       context_, [this, request](store::Database& db) -> absl::StatusOr<std::vector<v1::Job>> {
-        if (request->job() == 0) return LoadJobs(context_, db, request->limit());
-        ASSIGN_OR_RETURN(v1::Job job, LoadJob(context_, db, JobId(request->job())));
-        return std::vector<v1::Job>{std::move(job)};
+        std::vector<formats::JobProgress> jobs;
+        if (request->job() == 0) {
+          ASSIGN_OR_RETURN(jobs, LoadJobs(context_, db, request->limit()));
+        } else {
+          ASSIGN_OR_RETURN(jobs.emplace_back(), LoadJob(context_, db, JobId(request->job())));
+        }
+        std::vector<v1::Job> messages;
+        for (const formats::JobProgress& job : jobs) messages.push_back(ToProto(job));
+        return messages;
       });
 }
 
@@ -169,8 +175,8 @@ grpc::ServerUnaryReactor* ControlService::CancelJob(grpc::CallbackServerContext*
     if (!status.ok()) return reactor->Finish(ToGrpc(status));
     const absl::Status queued =
         context_.pool->Run([this, request, reply, reactor](store::Database& db) {
-          absl::StatusOr<v1::Job> job = LoadJob(context_, db, JobId(request->job()));
-          if (job.ok()) *reply = *std::move(job);
+          const auto job = LoadJob(context_, db, JobId(request->job()));
+          if (job.ok()) *reply = ToProto(*job);
           reactor->Finish(ToGrpc(job.status()));
         });
     if (!queued.ok()) reactor->Finish(ToGrpc(queued));

@@ -89,7 +89,8 @@ class Watch : public grpc::ServerWriteReactor<v1::WatchEvent> {
 
   absl::Status FillInitial(store::Database& db, v1::WatchEvent* event) {
     if (!std::exchange(job_sent_, true)) {
-      ASSIGN_OR_RETURN(*event->mutable_job(), LoadJob(*context_, db, job_));
+      ASSIGN_OR_RETURN(const auto job, LoadJob(*context_, db, job_));
+      *event->mutable_job() = ToProto(job);
       finished_at_start_ = event->job().finished_unix_ms() != 0;
       if (rows_) return absl::OkStatus();
     } else {

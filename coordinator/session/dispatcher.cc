@@ -75,7 +75,6 @@ void Dispatcher::Recover(const store::OpenWork& work) {
     live_.Add(job.job, std::move(live));
     Feed(scheduler::JobAdded{row.id, job.policy, job.priority, MakeTasks(job)});
   }
-  for (const LeaseEpoch& epoch : work.empty_leases) CarryOut(scheduler::CloseLease{epoch});
   scheduler::Recovered recovered;
   for (auto& [epoch, lease] : leases) recovered.leases.push_back(std::move(lease));
   if (!work.jobs.empty()) {

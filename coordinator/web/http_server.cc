@@ -13,6 +13,7 @@
 #include "common/base/version.h"
 #include "coordinator/control/jobs.h"
 #include "coordinator/web/pages.h"
+#include "nlohmann/json.hpp"
 
 namespace dynbench::web {
 namespace {
@@ -35,6 +36,35 @@ int HttpCode(const absl::Status& status) {
     default:
       return 500;
   }
+}
+
+// What bodies are made of. Copied into each request, since a slow one outlives its connection.
+struct Parts {
+  control::Context context;
+  Metrics* metrics = nullptr;
+};
+using Maker = std::function<absl::StatusOr<std::string>(const Parts&, store::Database&)>;
+
+absl::StatusOr<std::string> MetricsBody(const Parts& parts, store::Database& /*db*/) {
+  ASSIGN_OR_RETURN(const session::Totals totals, parts.context.dispatcher->ViewTotals());
+  ASSIGN_OR_RETURN(const session::FleetView fleet, parts.context.dispatcher->ViewFleet());
+  return parts.metrics->Scrape(totals, fleet, parts.context.ingest->counters());
+}
+
+absl::StatusOr<std::string> StatusBody(const Parts& parts, store::Database& db) {
+  ASSIGN_OR_RETURN(const auto jobs, control::LoadJobs(parts.context, db, 0));
+  return formats::JsonText(formats::StatusJson(jobs));
+}
+
+absl::StatusOr<std::string> PageBody(const Parts& parts, store::Database& db) {
+  ASSIGN_OR_RETURN(const auto jobs, control::LoadJobs(parts.context, db, 0));
+  return JobsPage(jobs, kVersion);
+}
+
+absl::StatusOr<std::string> ResultsBody(const Parts& parts, store::Database& db, JobId id) {
+  ASSIGN_OR_RETURN(const auto job, control::LoadJob(parts.context, db, id));
+  ASSIGN_OR_RETURN(const auto rows, store::ListResults(db, id, ExperimentId(), 0, false));
+  return formats::JsonText(formats::ResultsJson(job.job, rows));
 }
 
 }  // namespace
@@ -65,35 +95,19 @@ class HttpServer::Impl {
   int port() const { return port_; }
 
   void Serve(const control::Context& context, Metrics* metrics) {
-    context_ = context;
-    metrics_ = metrics;
+    parts_ = {context, metrics};
     server_.Get("/healthz", [](const httplib::Request&, httplib::Response& response) {
       response.set_content("ok\n", "text/plain");
     });
-    server_.Get("/metrics", [this](const httplib::Request&, httplib::Response& response) {
-      Answer(response, "text/plain; version=0.0.4",
-             [](const control::Context& c, Metrics* metrics,
-                store::Database&) -> absl::StatusOr<std::string> {
-               ASSIGN_OR_RETURN(const session::Totals totals, c.dispatcher->ViewTotals());
-               ASSIGN_OR_RETURN(const session::FleetView fleet, c.dispatcher->ViewFleet());
-               return metrics->Scrape(totals, fleet, c.ingest->counters());
-             });
-    });
-    server_.Get("/api/v1/status", [this](const httplib::Request&, httplib::Response& response) {
-      Answer(response, "application/json",
-             [](const control::Context& c, Metrics*,
-                store::Database& db) -> absl::StatusOr<std::string> {
-               ASSIGN_OR_RETURN(const auto jobs, control::LoadJobs(c, db, 0));
-               return StatusJson(jobs);
-             });
-    });
-    server_.Get("/", [this](const httplib::Request&, httplib::Response& response) {
-      Answer(response, "text/html; charset=utf-8",
-             [](const control::Context& c, Metrics*,
-                store::Database& db) -> absl::StatusOr<std::string> {
-               ASSIGN_OR_RETURN(const auto jobs, control::LoadJobs(c, db, 0));
-               return JobsPage(jobs, kVersion);
-             });
+    AnswerWith("/metrics", "text/plain; version=0.0.4", MetricsBody);
+    AnswerWith("/api/v1/status", "application/json", StatusBody);
+    AnswerWith("/", "text/html; charset=utf-8", PageBody);
+    server_.Get(R"(/api/v1/jobs/(\d{1,18})/results)", [this](const httplib::Request& request,
+                                                             httplib::Response& response) {
+      const JobId job(std::stoll(request.matches[1]));
+      Answer(response, "application/json", [job](const Parts& parts, store::Database& db) {
+        return ResultsBody(parts, db, job);
+      });
     });
     thread_ = std::thread([this] { server_.listen_after_bind(); });
   }
@@ -104,17 +118,19 @@ class HttpServer::Impl {
   }
 
  private:
-  using Maker = std::function<absl::StatusOr<std::string>(const control::Context&, Metrics*,
-                                                          store::Database&)>;
+  void AnswerWith(const char* path, const char* type, Maker make) {
+    server_.Get(path, [this, type, make](const httplib::Request&, httplib::Response& response) {
+      Answer(response, type, make);
+    });
+  }
 
   // Makes the body on the query pool. The maker owns what it uses: it may outlive the request.
   void Answer(httplib::Response& response, const char* type, Maker make) {
     auto promise = std::make_shared<std::promise<absl::StatusOr<std::string>>>();
     auto future = promise->get_future();
-    absl::Status status = context_.pool->Run([context = context_, metrics = metrics_, promise,
-                                              make = std::move(make)](store::Database& db) {
-      promise->set_value(make(context, metrics, db));
-    });
+    absl::Status status =
+        parts_.context.pool->Run([parts = parts_, promise, make = std::move(make)](
+                                     store::Database& db) { promise->set_value(make(parts, db)); });
     std::string body;
     if (status.ok() && future.wait_for(kAnswerTime) != std::future_status::ready) {
       status = absl::UnavailableError("the coordinator is too busy to answer; try again");
@@ -131,8 +147,7 @@ class HttpServer::Impl {
 
   httplib::Server server_;
   int port_ = -1;
-  control::Context context_;
-  Metrics* metrics_ = nullptr;
+  Parts parts_;
   std::thread thread_;
 };
 

@@ -6,12 +6,6 @@
 namespace dynbench::web {
 namespace {
 
-using Json = nlohmann::json;
-
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 constexpr char kHead[] =
     "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>dynbench</title>"
     "<meta http-equiv=\"refresh\" content=\"5\"><style>"
@@ -26,15 +20,15 @@ std::string Number(int64_t value, bool bad = false) {
   return absl::StrCat(bad && value > 0 ? "<td class=\"bad\">" : "<td>", value, "</td>");
 }
 
-std::string Row(const v1::Job& job) {
-  const v1::Coverage& c = job.coverage();
-  std::string name = job.suite();
-  if (!job.label().empty()) absl::StrAppend(&name, " (", job.label(), ")");
-  return absl::StrCat("<tr><td>", job.id(), "</td><td>", EscapeHtml(name), "</td><td>",
-                      EscapeHtml(job.user()), "</td><td>", EscapeHtml(job.state()), "</td>",
-                      Number(c.planned()), Number(c.passed()), Number(c.failed(), true),
-                      Number(c.skipped()), Number(c.lost(), true), Number(c.cancelled()),
-                      Number(c.running()), Number(c.waiting()), "</tr>");
+std::string Row(const store::JobRow& job) {
+  const store::Coverage& c = job.coverage;
+  std::string name = job.suite;
+  if (!job.label.empty()) absl::StrAppend(&name, " (", job.label, ")");
+  return absl::StrCat(
+      "<tr><td><a href=\"/api/v1/jobs/", job.id.value, "/results\">", job.id.value, "</a></td><td>",
+      EscapeHtml(name), "</td><td>", EscapeHtml(job.user), "</td><td>", EscapeHtml(job.state),
+      "</td>", Number(c.planned), Number(c.passed), Number(c.failed, true), Number(c.skipped),
+      Number(c.lost, true), Number(c.cancelled), Number(c.running), Number(c.waiting), "</tr>");
 }
 
 }  // namespace
@@ -65,7 +59,7 @@ std::string EscapeHtml(std::string_view text) {
   return out;
 }
 
-std::string JobsPage(const std::vector<v1::Job>& jobs, const std::string& version) {
+std::string JobsPage(const std::vector<formats::JobProgress>& jobs, const std::string& version) {
   std::string page = kHead;
   if (jobs.empty()) {
     page += "<p>Nothing was submitted yet: <code>dynbenchctl submit --suite timm</code></p>";
@@ -74,7 +68,7 @@ std::string JobsPage(const std::vector<v1::Job>& jobs, const std::string& versio
         "<table><thead><tr><th>job</th><th>suite</th><th>user</th><th>state</th><th>planned</th>"
         "<th>passed</th><th>failed</th><th>skipped</th><th>lost</th><th>cancelled</th>"
         "<th>running</th><th>waiting</th></tr></thead><tbody>";
-    for (const v1::Job& job : jobs) page += Row(job);
+    for (const formats::JobProgress& progress : jobs) page += Row(progress.job);
     page += "</tbody></table>";
   }
   absl::StrAppend(&page, "<footer>dynbench ", EscapeHtml(version),
@@ -83,31 +77,8 @@ std::string JobsPage(const std::vector<v1::Job>& jobs, const std::string& versio
   return page;
 }
 
-std::string StatusJson(const std::vector<v1::Job>& jobs) {
-  Json list = Json::array();
-  for (const v1::Job& job : jobs) {
-    const v1::Coverage& c = job.coverage();
-    Json one = {{"id", job.id()},
-                {"state", job.state()},
-                {"suite", job.suite()},
-                {"label", job.label()},
-                {"user", job.user()},
-                {"planned", c.planned()},
-                {"passed", c.passed()},
-                {"failed", c.failed()},
-                {"skipped", c.skipped()},
-                {"lost", c.lost()},
-                {"cancelled", c.cancelled()},
-                {"running", c.running()},
-                {"waiting", c.waiting()},
-                {"eta_s", job.eta_s() < 0 ? Json(nullptr) : Json(job.eta_s())}};
-    one["waiting_reasons"] =
-        std::vector<std::string>(job.waiting_reasons().begin(), job.waiting_reasons().end());
-    list.push_back(std::move(one));
-  }
-  return Dump({{"schema", "dynbench.status/1"}, {"jobs", std::move(list)}}) + "\n";
+std::string ErrorJson(const std::string& message) {
+  return formats::JsonText({{"error", message}});
 }
-
-std::string ErrorJson(const std::string& message) { return Dump({{"error", message}}) + "\n"; }
 
 }  // namespace dynbench::web

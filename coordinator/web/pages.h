@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dynbench/v1/control.pb.h"
+#include "common/formats/results_json.h"
 
 namespace dynbench::web {
 
@@ -13,11 +13,7 @@ namespace dynbench::web {
 std::string EscapeHtml(std::string_view text);
 
 // One plain page: the jobs with their coverage. No script, no external asset.
-std::string JobsPage(const std::vector<v1::Job>& jobs, const std::string& version);
-
-// {"schema": "dynbench.status/1", "jobs": [{id, state, planned, passed, …, eta_s}]}, as `status
-// --json` prints it.
-std::string StatusJson(const std::vector<v1::Job>& jobs);
+std::string JobsPage(const std::vector<formats::JobProgress>& jobs, const std::string& version);
 
 // {"error": message}
 std::string ErrorJson(const std::string& message);
