@@ -17,7 +17,7 @@ bool Decided(AttemptRun& run, const py::object& step_result) {
   run.result["outcome"] = judgement.outcome;
   run.result["status"] = judgement.status;
   run.result["blame"] = judgement.blame;
-  run.result["phase"] = run.phases.current();
+  if (judgement.outcome != "passed") run.result["phase"] = run.phases.current();
   run.result["error"] = failure.error;
   run.result["detail"] = failure.detail;
   if (told.contains("rule")) run.result["accuracy_rule"] = told["rule"];
@@ -40,6 +40,8 @@ void RunSteps(AttemptRun& run, const py::object& check) {
   run.phases.Begin("compile");
   const py::object compiled = check.attr("run_compiled")();
   ReportCompiler(run);
+  const py::object compile_s = Shim("callables").attr("compile_seconds")();
+  if (!compile_s.is_none()) run.metrics()["compilation_latency_s"] = compile_s.cast<double>();
   if (Decided(run, compiled)) return;
   if (run.attempt.prepare) {
     run.result.update({{"outcome", "passed"}, {"status", "prepared"}, {"blame", "none"}});

@@ -99,7 +99,7 @@ void ReportSamples(AttemptRun& run, const Samples& samples) {
   run.result["compiled_ns"] = samples.compiled_ns;
 }
 
-Samples Measure(AttemptRun& run, Target& eager, Target& compiled) {
+Samples Measure(AttemptRun& run, const py::object& callables, Target& eager, Target& compiled) {
   const py::object stance = Shim("callables").attr("set_stance");
   const py::object reseed = Shim("loading").attr("seed");
   const auto side = [&](Target& target, SideInForce which, const char* stance_name) {
@@ -110,12 +110,20 @@ Samples Measure(AttemptRun& run, Target& eager, Target& compiled) {
                 [&target] { target.Call(); }, [&target] { target.Release(); }};
   };
   const Json& experiment = run.attempt.experiment;
+  Side eager_side = side(eager, SideInForce::kEager, "force_eager");
+  if (experiment.at("randomize_input")) {
+    // Once a pair: both sides get the same inputs.
+    eager_side.before = [set_stance = eager_side.before, randomize = callables.attr("randomize")] {
+      set_stance();
+      randomize();
+    };
+  }
   const Samples samples = TimePairs({
       .repeat = experiment.at("repeat"),
       .iterations_per_run = experiment.at("iterations_per_run"),
       .synchronize = [&run] { run.device.Synchronize(); },
       .reseed = [&reseed] { reseed(); },
-      .eager = side(eager, SideInForce::kEager, "force_eager"),
+      .eager = eager_side,
       // Upstream's run-only mode answers a guard miss with a silent eager call; this one raises.
       .compiled = side(compiled, SideInForce::kCompiled, "fail_on_recompile"),
   });
@@ -130,14 +138,15 @@ WarmUp WarmUpEager(AttemptRun& run, const py::object& callables) {
   return WarmUpSide(run, copy, kWarmUpCalls, "eager");
 }
 
-void MeasureInWindow(AttemptRun& run, Target& eager, Target& compiled) {
+void MeasureInWindow(AttemptRun& run, const py::object& callables, Target& compiled) {
+  Target eager(callables.attr("eager")());
   run.phases.Begin("ready");
   const Json fixed = ReadConditions(run);
   if (!run.attempt.cores.empty()) SetAffinity(run.attempt.cores);
   EnterWindow(run);
   run.phases.Begin("measure");
   CheckConditions(run, fixed);
-  const Samples samples = Measure(run, eager, compiled);
+  const Samples samples = Measure(run, callables, eager, compiled);
   CheckConditions(run, fixed);
   LeaveWindow(run);
   ReportSamples(run, samples);
@@ -160,9 +169,7 @@ void RunPerformance(AttemptRun& run) {
   run.result["status"] = run.attempt.prepare ? "prepared" : "measured";
   if (run.attempt.prepare) return;
   ReportWarmUps(run, *eager_warm_up, compiled_warm_up);
-
-  Target eager(callables.attr("eager")());
-  MeasureInWindow(run, eager, compiled);
+  MeasureInWindow(run, callables, compiled);
 }
 
 }  // namespace dynbench::runner
