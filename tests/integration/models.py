@@ -24,7 +24,7 @@ def note(event, **fields):
 
 def hang():
     while True:
-        time.sleep(3600)  # tidy: allow, a model that hangs
+        time.sleep(3600)
 
 
 class Good(torch.nn.Module):
@@ -121,7 +121,7 @@ class Slow(Good):
         note("slow")
         end = time.monotonic() + 2
         while time.monotonic() < end:
-            time.sleep(0.01)  # tidy: allow, a model that takes its time
+            time.sleep(0.01)
 
 
 class Slow2(Slow):
@@ -165,7 +165,7 @@ class LeavesDaemon(Good):
                 hang()
             os._exit(0)
         while not os.path.exists(NOTES) or '"daemon"' not in open(NOTES).read():
-            time.sleep(0.01)  # tidy: allow, until the daemon runs
+            time.sleep(0.01)
 
 
 # ---- what a child sees ----
