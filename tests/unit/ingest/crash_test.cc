@@ -15,7 +15,7 @@ namespace {
 using store::Access;
 using store::Database;
 
-constexpr int kExperiments = 4'000;
+constexpr int kExperiments = 2'000;
 
 // The child: leases all that waits and records results, each acknowledgement written to `out`.
 [[noreturn]] void WriteUntilKilled(const std::string& path, int out) {
