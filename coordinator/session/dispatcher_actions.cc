@@ -87,6 +87,7 @@ void Dispatcher::OnGrantCommitted(LeaseEpoch epoch, const absl::Status& status) 
     v1::PlannedExperiment& planned = *lease.add_experiments();
     planned.set_id(id.value);
     planned.set_json(live_.Find(id)->json);
+    planned.set_job(live_.Find(id)->job.value);
   }
   worker->link->Send(std::move(message));
   if (observer_ != nullptr) observer_->LeaseSent(MonotonicNow() - grant.decided_at);

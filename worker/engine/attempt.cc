@@ -49,6 +49,11 @@ void Attempt::Run(std::unique_ptr<Lane> lane, Ended ended) {
   ended_ = std::move(ended);
   lane_->Listen([this](const nlohmann::json& message) { HearLane(message); },
                 [this] { LaneLost(); });
+  if (!held_) SendRun();
+}
+
+void Attempt::SendRun() {
+  sent_ = true;
   auto [ours, theirs] = SocketPair();
   const UniqueFd output = pump_.Open();
   if (!ours || !output) {
@@ -82,10 +87,12 @@ nlohmann::json Attempt::RunMessage() const {
 
 void Attempt::HearLane(const nlohmann::json& message) {
   const std::string type = message.value("type", "");
-  if (message.value("attempt", "") != IdText(spec_.id)) return;
+  const std::string attempt = message.value("attempt", "");
+  // A refusal of a line that the lane could not read names no attempt.
+  if (attempt != IdText(spec_.id) && !(type == "refused" && attempt.empty())) return;
   if (type == "spawned") {
     lane_->freezer().Adopt(message.value("pid", 0));
-  } else if (type == "spawn_failed") {
+  } else if (type == "refused") {
     spawn_error_ = message.value("error", "the lane could not fork");
     Conclude();
   } else if (type == "exited") {
@@ -184,6 +191,7 @@ void Attempt::Cancel(const std::string& reason) {
   if (killing_) return;
   ending_.cancelled = true;
   ending_.cancel_reason = reason;
+  if (!sent_) return Conclude();  // the lane knows nothing of it
   Kill(kGraceMs);
 }
 
@@ -199,8 +207,11 @@ void Attempt::Kill(int64_t grace_ms) {
 }
 
 bool Attempt::Freeze() {
-  if (frozen_since_ns_ != 0) return true;
-  if (!lane_ || killing_) return true;
+  if (!sent_) {
+    held_ = true;  // nothing runs yet, and nothing shall until the thaw
+    return true;
+  }
+  if (frozen_since_ns_ != 0 || !lane_ || killing_) return true;
   frozen_since_ns_ = MonotonicNow().ns;
   if (lane_->freezer().Freeze()) return true;
   Thaw();
@@ -208,6 +219,7 @@ bool Attempt::Freeze() {
 }
 
 void Attempt::Thaw() {
+  if (std::exchange(held_, false) && lane_) return SendRun();
   if (frozen_since_ns_ == 0 || !lane_) return;
   lane_->freezer().Thaw();
   const int64_t now = MonotonicNow().ns;

@@ -48,6 +48,7 @@ class Attempt {
     int64_t begin_ns;
   };
 
+  void SendRun();
   nlohmann::json RunMessage() const;
   void HearLane(const nlohmann::json& message);
   void ReadControl();
@@ -78,6 +79,8 @@ class Attempt {
   std::vector<Span> frozen_;
   int64_t frozen_since_ns_ = 0;  // 0: not frozen
   Ending ending_;
+  bool sent_ = false;  // `run` has been
+  bool held_ = false;  // frozen before it was
   bool killing_ = false;
   std::optional<plan::Result> result_;
   std::string spawn_error_;

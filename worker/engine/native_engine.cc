@@ -125,9 +125,9 @@ void NativeEngine::Start(AttemptSpec spec, AttemptObserver observer) {
     const auto warm = WarmFor(environment->second, spec.experiment.profile);
     if (!warm.ok()) return give_up(std::string(warm.status().message()));
     const std::string key = KeyOf(environment->second, spec.experiment.profile);
-    waiting_[spec.id] = observer;
-    auto attempt =
-        std::make_shared<Attempt>(&loop_, std::move(spec), std::move(observer), asked_at);
+    const AttemptId id = spec.id;
+    auto attempt = std::make_shared<Attempt>(&loop_, std::move(spec), observer, asked_at);
+    waiting_[id] = {std::move(observer), attempt};
     Begin(key, std::move(attempt), returned);
   });
 }
@@ -189,7 +189,7 @@ void NativeEngine::Cancel(const AttemptId& attempt, const std::string& reason) {
     if (running != attempts_.end()) return running->second->Cancel(reason);
     const auto waiting = waiting_.find(attempt);
     if (waiting == waiting_.end()) return;
-    const AttemptObserver observer = std::move(waiting->second);
+    const AttemptObserver observer = std::move(waiting->second.observer);
     waiting_.erase(waiting);
     Ending ending;
     ending.cancelled = true;
@@ -204,6 +204,8 @@ void NativeEngine::Freeze(std::vector<AttemptId> attempts, std::function<void(bo
     for (const AttemptId& id : attempts) {
       const auto it = attempts_.find(id);
       if (it != attempts_.end()) all = it->second->Freeze() && all;
+      const auto waiting = waiting_.find(id);
+      if (waiting != waiting_.end()) waiting->second.attempt->Freeze();
     }
     done(all);
   });
@@ -214,6 +216,8 @@ void NativeEngine::Thaw(std::vector<AttemptId> attempts) {
     for (const AttemptId& id : attempts) {
       const auto it = attempts_.find(id);
       if (it != attempts_.end()) it->second->Thaw();
+      const auto waiting = waiting_.find(id);
+      if (waiting != waiting_.end()) waiting->second.attempt->Thaw();
     }
   });
 }

@@ -68,8 +68,12 @@ class NativeEngine : public Engine {
   std::map<std::string, Environment> environments_;
   std::map<std::string, std::unique_ptr<Warm>> warm_;  // by environment hash and profile
   std::map<AttemptId, std::shared_ptr<Attempt>> attempts_;
-  // Cancelled while they still waited for a lane.
-  std::map<AttemptId, AttemptObserver> waiting_;
+  // Those that still wait for a lane.
+  struct Waiting {
+    AttemptObserver observer;
+    std::shared_ptr<Attempt> attempt;
+  };
+  std::map<AttemptId, Waiting> waiting_;
   std::thread thread_;
 };
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "absl/strings/ascii.h"
@@ -31,6 +32,18 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kCompileLimitMs = 900'000;
 constexpr char kSourcesList[] = "worker/runner/sources.txt";
+
+constexpr char kShimsFolder[] = "worker/runner/shims";
+
+void AddFiles(const std::string& root, const std::string& folder, const std::string& extension,
+              std::set<std::string>* files) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(root + "/" + folder, error)) {
+    if (entry.path().extension() == extension) {
+      files->insert(folder + "/" + entry.path().filename().string());
+    }
+  }
+}
 
 std::string Getenv(const char* name) {
   const char* value = getenv(name);
@@ -72,7 +85,7 @@ std::vector<std::string> CompileFlags(const Environment& e, const std::string& r
   return {"-O2",
           "-std=c++20",
           "-fPIC",
-          "-fvisibility=default",
+          "-fvisibility=hidden",
           "-Wall",
           "-Wextra",
           absl::StrCat("-D_GLIBCXX_USE_CXX11_ABI=", f.torch_cxx11_abi ? 1 : 0),
@@ -245,10 +258,17 @@ absl::Status BuildInto(const std::string& final_dir, const Environment& environm
 absl::StatusOr<RunnerSources> LoadRunnerSources(const std::string& root) {
   ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(absl::StrCat(root, "/", kSourcesList)));
   RunnerSources sources{fs::absolute(root).lexically_normal(), {}};
+  std::set<std::string> files;
+  std::set<std::string> folders = {"common/base"};  // of headers that listed files may include
   for (const std::string& raw : Split(text, '\n')) {
     const std::string line(absl::StripAsciiWhitespace(raw));
-    if (!line.empty() && line[0] != '#') sources.files.push_back(line);
+    if (line.empty() || line[0] == '#') continue;
+    files.insert(line);
+    folders.insert(fs::path(line).parent_path());
   }
+  for (const std::string& folder : folders) AddFiles(sources.root, folder, ".h", &files);
+  AddFiles(sources.root, kShimsFolder, ".py", &files);
+  sources.files.assign(files.begin(), files.end());
   return sources;
 }
 

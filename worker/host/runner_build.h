@@ -10,10 +10,11 @@
 
 namespace dynbench::worker {
 
-// What the runner is made of: `root` holds worker/runner/sources.txt, which lists everything else.
+// What the runner is made of: `root` holds worker/runner/sources.txt, which lists the files to
+// compile. The headers beside them and the shims belong to it too.
 struct RunnerSources {
   std::string root;
-  std::vector<std::string> files;  // relative to root, as listed
+  std::vector<std::string> files;  // relative to root, sorted
 };
 
 // From $DYNBENCH_RUNNER_SOURCES, share/dynbench/runner beside this program's bin folder, or the

@@ -1,0 +1,417 @@
+#include "worker/agent/agent.h"
+
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "common/base/sha256.h"
+#include "common/base/status.h"
+#include "common/base/time.h"
+#include "common/base/version.h"
+#include "nlohmann/json.hpp"
+#include "proto/dynbench/convert.h"
+#include "proto/dynbench/keepalive.h"
+#include "spdlog/spdlog.h"
+#include "worker/agent/messages.h"
+#include "worker/host/durable_file.h"
+
+namespace dynbench::worker {
+namespace {
+
+constexpr int64_t kLogEveryMs = 250;
+constexpr int64_t kDiskEveryMs = 5'000;
+constexpr int64_t kDrainLimitNs = 20 * kNsPerSecond;
+constexpr int64_t kDrainLookMs = 20;
+
+int64_t FreeBytes(const std::string& path) {
+  struct statvfs info {};
+  if (statvfs(path.c_str(), &info) != 0) return -1;
+  return static_cast<int64_t>(info.f_bavail) * static_cast<int64_t>(info.f_frsize);
+}
+
+std::string Gib(int64_t bytes) {
+  return absl::StrFormat("%.1f GiB", static_cast<double>(bytes) / (int64_t{1} << 30));
+}
+
+bool IsSha256(const std::string& text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Agent>> Agent::Create(AgentOptions options, EventLoop* loop) {
+  ASSIGN_OR_RETURN(Identity identity, Identity::Open(options.state_dir));
+  ASSIGN_OR_RETURN(Spool spool, Spool::Open(options.state_dir + "/spool"));
+  RETURN_IF_ERROR(MakePrivateFolder(options.state_dir + "/work"));
+  RETURN_IF_ERROR(MakePrivateFolder(options.state_dir + "/caches"));
+  return std::unique_ptr<Agent>(
+      new Agent(std::move(options), loop, std::move(identity), std::move(spool)));
+}
+
+Agent::Agent(AgentOptions options, EventLoop* loop, Identity identity, Spool spool)
+    : options_(std::move(options)),
+      loop_(loop),
+      identity_(std::move(identity)),
+      spool_(std::move(spool)),
+      journal_(options_.state_dir + "/running.json"),
+      caches_(options_.state_dir + "/caches", options_.state_dir + "/shared",
+              options_.cache_cap_bytes),
+      folders_(options_.state_dir + "/work", options_.keep_failed),
+      started_at_(UnixNow()),
+      engine_({options_.state_dir, options_.cores, OwnEnvironment(), options_.profile}) {
+  journal_.Load();
+  const int swept = folders_.SweepLeftovers();
+  if (swept > 0) spdlog::warn("{} work folders were left by a killed worker", swept);
+  SlotServices services;
+  services.loop = loop_;
+  services.preparer = preparer_.loop();
+  services.janitor = janitor_.loop();
+  services.engine = &engine_;
+  services.folders = &folders_;
+  services.caches = &caches_;
+  services.state_dir = options_.state_dir;
+  services.fetch_file = [this](const std::string& sha256) { return FetchModelFile(sha256); };
+  services.environment = [this](const std::string& name) -> std::optional<Environment> {
+    const auto it = environments_->usable().find(name);
+    if (it == environments_->usable().end()) return std::nullopt;
+    return it->second;
+  };
+  SlotReports reports;
+  reports.started = [this](const v1::AttemptStarted& started) {
+    v1::WorkerMessage message;
+    *message.mutable_started() = started;
+    session_->Send(std::move(message));
+  };
+  reports.phase = [this](const AttemptId& attempt, plan::Phase phase) {
+    v1::WorkerMessage message;
+    *message.mutable_phase()->mutable_attempt() = proto::ToProto(attempt);
+    message.mutable_phase()->set_phase(std::string(plan::ToString(phase)));
+    session_->Send(std::move(message));
+  };
+  reports.finished = [this](v1::AttemptFinished finished) { OnFinished(std::move(finished)); };
+  reports.returned = [this](const AttemptId& attempt, const std::string& reason,
+                            bool infrastructure) { SendReturned(attempt, reason, infrastructure); };
+  reports.running_changed = [this] { journal_.SetRunning(Running()); };
+  for (const SlotShape& shape : options_.slots) {
+    slots_.push_back(std::make_unique<Slot>(shape, services, reports));
+  }
+}
+
+Agent::~Agent() {
+  for (EventLoop::TimerId timer : {beat_timer_, log_timer_, disk_timer_, drain_timer_}) {
+    loop_->Cancel(timer);
+  }
+  environments_.reset();
+  slots_.clear();
+  session_.reset();
+}
+
+void Agent::Start() {
+  session_ = std::make_unique<SessionClient>(
+      loop_, options_.coordinator,
+      SessionClient::Handlers{
+          [this] { return MakeHello(); },
+          [this](const v1::Welcome& welcome) { OnWelcome(welcome); },
+          [this](const v1::CoordinatorMessage& message) { OnMessage(message); },
+          [this](const std::string& reason) { OnLost(reason); },
+      });
+  environments_ = std::make_unique<EnvironmentWatch>(
+      loop_, options_.environments_dir, [this](const EnvironmentWatch::Environments& usable) {
+        engine_.SetEnvironments(usable);
+        v1::WorkerMessage message;
+        message.mutable_environments();
+        for (const auto& [name, environment] : usable) {
+          *message.mutable_environments()->add_environments() = ToProto(environment);
+        }
+        session_->Send(std::move(message));
+      });
+  if (environments_->usable().empty()) {
+    spdlog::warn("no environment in {}; add one: dynbench-worker env add default --python PYTHON",
+                 options_.environments_dir);
+  }
+  engine_.SetEnvironments(environments_->usable());
+  CheckDisk();
+  WriteWorkerFile(false);
+  session_->Start();
+}
+
+v1::Hello Agent::MakeHello() {
+  v1::Hello hello;
+  hello.set_protocol_version(proto::kProtocolVersion);
+  hello.set_worker_id(identity_.id().value);
+  hello.set_host(options_.inventory.host);
+  hello.set_version(kVersion);
+  hello.set_pool(options_.pool);
+  hello.set_inventory_json(ToJson(options_.inventory).dump());
+  for (const auto& [name, environment] : environments_->usable()) {
+    *hello.add_environments() = ToProto(environment);
+  }
+  // What is owed: experiments of the slots, and results that nobody acknowledged yet.
+  std::map<LeaseEpoch, std::pair<int, std::set<ExperimentId>>> held;
+  for (const auto& slot : slots_) {
+    *hello.add_slots() = ToProto(slot->shape(), not_accepting_);
+    for (const auto& [epoch, experiments] : slot->Held()) {
+      held[epoch] = {slot->shape().index, experiments};
+    }
+  }
+  for (const AttemptId& attempt : spool_.Attempts()) {
+    held[attempt.lease].second.insert(attempt.experiment);
+  }
+  for (const auto& [epoch, what] : held) {
+    v1::HeldLease& lease = *hello.add_held();
+    lease.set_epoch(epoch.value);
+    lease.set_slot(what.first);
+    for (const ExperimentId& experiment : what.second) lease.add_experiments(experiment.value);
+  }
+  hello.set_spooled_results(spool_.size());
+  hello.set_process_start_unix_ms(started_at_.ms);
+  for (const AttemptId& attempt : journal_.died()) {
+    // One whose result is in the spool died after its work was done.
+    if (!spool_.Contains(attempt)) *hello.add_died() = proto::ToProto(attempt);
+  }
+  return hello;
+}
+
+void Agent::OnWelcome(const v1::Welcome& welcome) {
+  if (welcome.verdict() == v1::Welcome::REFUSED) {
+    spdlog::error("the coordinator at {} refuses this worker: {}", options_.coordinator,
+                  welcome.reason());
+    return;
+  }
+  if (welcome.verdict() == v1::Welcome::DEGRADED) spdlog::warn("degraded: {}", welcome.reason());
+  spdlog::info("connected to {} (version {}) as {}", options_.coordinator,
+               welcome.coordinator_version(), identity_.id().value);
+  journal_.Reported();
+  if (welcome.beat_interval_ms() > 0) beat_interval_ms_ = welcome.beat_interval_ms();
+  WriteWorkerFile(true);
+  for (const v1::AttemptFinished* finished : spool_.Results()) SendFinished(*finished);
+  for (const auto& [attempt, returned] : std::exchange(untold_, {})) {
+    v1::WorkerMessage message;
+    *message.mutable_returned() = returned;
+    session_->Send(std::move(message));
+  }
+  Beat();
+}
+
+void Agent::OnLost(const std::string& reason) {
+  loop_->Cancel(beat_timer_);
+  watched_.clear();  // asked for again by whoever still wants it
+  WriteWorkerFile(false);
+  spdlog::warn("no session with {}: {}", options_.coordinator, reason);
+}
+
+void Agent::OnMessage(const v1::CoordinatorMessage& message) {
+  switch (message.message_case()) {
+    case v1::CoordinatorMessage::kLease:
+      return OnLease(message.lease());
+    case v1::CoordinatorMessage::kRevoke:
+      return OnRevoke(message.revoke());
+    case v1::CoordinatorMessage::kAcknowledged:
+      return spool_.Remove(proto::FromProto(message.acknowledged().attempt()));
+    case v1::CoordinatorMessage::kWatchLog:
+      return OnWatchLog(message.watch_log());
+    case v1::CoordinatorMessage::kRestarting:
+      spdlog::info("the coordinator restarts");
+      return;
+    case v1::CoordinatorMessage::kBeat:
+    case v1::CoordinatorMessage::kWelcome:
+    case v1::CoordinatorMessage::MESSAGE_NOT_SET:  // of a newer coordinator
+      return;
+  }
+}
+
+void Agent::OnLease(const v1::Lease& lease) {
+  for (const auto& slot : slots_) {
+    if (slot->shape().index == lease.slot()) return slot->Add(lease);
+  }
+  for (const v1::PlannedExperiment& experiment : lease.experiments()) {
+    SendReturned({ExperimentId(experiment.id()), LeaseEpoch(lease.epoch())},
+                 absl::StrCat("this worker has no slot ", lease.slot()), false);
+  }
+}
+
+void Agent::OnRevoke(const v1::Revoke& revoke) {
+  std::set<ExperimentId> experiments;
+  for (const int64_t id : revoke.experiments()) experiments.insert(ExperimentId(id));
+  for (const auto& slot : slots_) {
+    slot->Revoke(LeaseEpoch(revoke.epoch()), experiments, revoke.reason());
+  }
+}
+
+void Agent::OnFinished(v1::AttemptFinished finished) {
+  const AttemptId attempt = proto::FromProto(finished.attempt());
+  const absl::Status stored = spool_.Put(finished);
+  if (!stored.ok()) {
+    spdlog::error("a result could not be written: {}; it is kept in memory", stored.ToString());
+    CheckDisk();
+  }
+  SendFinished(finished);
+  watched_.erase(attempt);
+}
+
+void Agent::SendFinished(const v1::AttemptFinished& finished) {
+  v1::WorkerMessage message;
+  *message.mutable_finished() = finished;
+  session_->Send(std::move(message));
+}
+
+void Agent::SendReturned(const AttemptId& attempt, const std::string& reason, bool infrastructure) {
+  v1::AttemptReturned returned;
+  *returned.mutable_attempt() = proto::ToProto(attempt);
+  returned.set_reason(reason);
+  returned.set_infrastructure_failure(infrastructure);
+  if (!session_->connected()) {
+    untold_[attempt] = returned;
+    return;
+  }
+  v1::WorkerMessage message;
+  *message.mutable_returned() = std::move(returned);
+  session_->Send(std::move(message));
+}
+
+void Agent::OnWatchLog(const v1::WatchLog& watch) {
+  const AttemptId attempt = proto::FromProto(watch.attempt());
+  if (!watch.watch()) {
+    watched_.erase(attempt);
+    return;
+  }
+  watched_[attempt] = 0;
+  SendLogs();
+}
+
+void Agent::SendLogs() {
+  loop_->Cancel(log_timer_);
+  for (auto it = watched_.begin(); it != watched_.end();) {
+    auto& [attempt, offset] = *it;
+    Slot* slot = SlotOf(attempt);
+    const auto log = slot == nullptr ? nullptr : slot->LogOf(attempt);
+    if (log == nullptr) {  // its whole log goes with the result
+      it = watched_.erase(it);
+      continue;
+    }
+    const LiveLog::Piece piece = log->Read(offset, proto::kChunkBytes);
+    if (!piece.bytes.empty()) {
+      v1::WorkerMessage message;
+      *message.mutable_log()->mutable_attempt() = proto::ToProto(attempt);
+      message.mutable_log()->set_offset_bytes(piece.offset);
+      message.mutable_log()->set_data(piece.bytes);
+      offset = piece.offset + static_cast<int64_t>(piece.bytes.size());
+      session_->Send(std::move(message));
+    }
+    ++it;
+  }
+  if (!watched_.empty()) log_timer_ = loop_->After(kLogEveryMs, [this] { SendLogs(); });
+}
+
+void Agent::SendSlots() {
+  v1::WorkerMessage message;
+  for (const auto& slot : slots_) {
+    *message.mutable_slots()->add_slots() = ToProto(slot->shape(), not_accepting_);
+  }
+  session_->Send(std::move(message));
+}
+
+void Agent::Beat() {
+  loop_->Cancel(beat_timer_);
+  v1::WorkerMessage message;
+  v1::WorkerBeat& beat = *message.mutable_beat();
+  for (const AttemptId& attempt : Running()) *beat.add_running() = proto::ToProto(attempt);
+  beat.set_spooled_results(spool_.size());
+  beat.set_state_free_bytes(FreeBytes(options_.state_dir));
+  session_->Send(std::move(message));
+  beat_timer_ = loop_->After(beat_interval_ms_, [this] { Beat(); });
+}
+
+void Agent::CheckDisk() {
+  loop_->Cancel(disk_timer_);
+  disk_timer_ = loop_->After(kDiskEveryMs, [this] { CheckDisk(); });
+  if (draining_) return;
+  const int64_t free_bytes = FreeBytes(options_.state_dir);
+  std::string reason;
+  if (free_bytes >= 0 && free_bytes < options_.disk_low_bytes) {
+    reason = absl::StrCat("disk low: ", Gib(free_bytes), " free in ", options_.state_dir, ", ",
+                          Gib(options_.disk_low_bytes), " needed");
+  }
+  const absl::Status stored = spool_.Retry();
+  if (!stored.ok()) {
+    reason = absl::StrCat("results cannot be written: ", std::string(stored.message()));
+  }
+  // The figure alone moves all the time; it is told when acceptance changes.
+  if (reason.empty() == not_accepting_.empty()) return;
+  not_accepting_ = reason;
+  if (reason.empty()) {
+    spdlog::info("taking work again");
+  } else {
+    spdlog::warn("taking no work: {}", reason);
+  }
+  if (session_) SendSlots();
+}
+
+void Agent::Drain() {
+  if (draining_) return;
+  draining_ = true;
+  not_accepting_ = "the worker is stopping";
+  spdlog::info("stopping: unfinished experiments are given back");
+  SendSlots();
+  for (const auto& slot : slots_) slot->Drain(not_accepting_);
+  ContinueDrain(MonotonicNow().ns + kDrainLimitNs);
+}
+
+void Agent::ContinueDrain(int64_t deadline_ns) {
+  const bool idle =
+      std::all_of(slots_.begin(), slots_.end(), [](const auto& slot) { return slot->idle(); });
+  if ((idle && session_->flushed()) || MonotonicNow().ns > deadline_ns) {
+    journal_.SetRunning({});  // a wanted stop counts against nobody
+    loop_->Stop();
+    return;
+  }
+  drain_timer_ = loop_->After(kDrainLookMs, [this, deadline_ns] { ContinueDrain(deadline_ns); });
+}
+
+void Agent::WriteWorkerFile(bool connected) {
+  const nlohmann::json json = {{"schema", "dynbench.worker/1"},
+                               {"pid", getpid()},
+                               {"worker_id", identity_.id().value},
+                               {"coordinator", options_.coordinator},
+                               {"connected", connected}};
+  const absl::Status written =
+      WriteFileDurably(options_.state_dir + "/worker.json", json.dump() + "\n");
+  if (!written.ok()) spdlog::warn("{}", written.ToString());
+}
+
+// On the preparer's thread.
+absl::StatusOr<std::string> Agent::FetchModelFile(const std::string& sha256) {
+  if (!IsSha256(sha256)) {
+    return absl::InvalidArgumentError(absl::StrCat("no content address: ", sha256));
+  }
+  const std::string folder = options_.state_dir + "/files";
+  const std::string path = absl::StrCat(folder, "/", sha256, ".py");
+  const auto present = ReadWholeFile(path);
+  if (present.ok() && Sha256Hex(*present) == sha256) return path;
+  ASSIGN_OR_RETURN(const std::string bytes, session_->FetchFile(sha256));
+  if (Sha256Hex(bytes) != sha256) {
+    return absl::DataLossError(absl::StrCat("file ", sha256, " came with other content"));
+  }
+  RETURN_IF_ERROR(MakePrivateFolder(folder));
+  RETURN_IF_ERROR(WriteFileDurably(path, bytes));
+  return path;
+}
+
+std::set<AttemptId> Agent::Running() const {
+  std::set<AttemptId> all;
+  for (const auto& slot : slots_) all.merge(slot->Running());
+  return all;
+}
+
+Slot* Agent::SlotOf(const AttemptId& attempt) {
+  for (const auto& slot : slots_) {
+    if (slot->LogOf(attempt) != nullptr) return slot.get();
+  }
+  return nullptr;
+}
+
+}  // namespace dynbench::worker

@@ -1,0 +1,35 @@
+#include "worker/agent/messages.h"
+
+#include "worker/host/core_set.h"
+
+namespace dynbench::worker {
+
+v1::Environment ToProto(const Environment& environment) {
+  const EnvironmentFacts& f = environment.facts;
+  v1::Environment message;
+  message.set_name(environment.name);
+  message.set_python(f.python);
+  message.set_python_version(f.python_version);
+  message.set_torch_version(f.torch_version);
+  message.set_torch_git(f.torch_git);
+  message.set_hash(environment.hash);
+  for (const auto& [name, version] : f.packages) (*message.mutable_packages())[name] = version;
+  for (const std::string& device : f.devices) message.add_devices(device);
+  for (const std::string& suite : f.suites) message.add_suites(suite);
+  return message;
+}
+
+v1::Slot ToProto(const SlotShape& shape, const std::string& reason) {
+  v1::Slot message;
+  message.set_index(shape.index);
+  message.set_device(shape.device);
+  message.set_device_name(shape.device_name);
+  message.set_device_uuid(shape.device_uuid);
+  message.set_cores(FormatCoreSet(shape.cores));
+  message.set_memory_bytes(shape.memory_bytes);
+  message.set_accepting(reason.empty());
+  message.set_reason(reason);
+  return message;
+}
+
+}  // namespace dynbench::worker

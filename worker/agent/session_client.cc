@@ -1,0 +1,270 @@
+#include "worker/agent/session_client.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <random>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/mutex.h"
+#include "common/base/time.h"
+#include "proto/dynbench/keepalive.h"
+#include "spdlog/spdlog.h"
+
+namespace dynbench::worker {
+namespace {
+
+constexpr int64_t kFirstDelayMs = 100;
+constexpr int64_t kLastDelayMs = 3'000;
+// A coordinator that misses this many beats is not there, whatever TCP says.
+constexpr int64_t kMissedBeats = 4;
+// Until Welcome: the coordinator may wait for the end of this worker's former stream.
+constexpr int64_t kWelcomeLimitMs = 30'000;
+constexpr int kFetchLimitS = 60;
+constexpr size_t kLargestFileBytes = 64 << 20;
+
+double Random() {
+  static std::minstd_rand engine{std::random_device{}()};
+  return std::uniform_real_distribution<double>(0, 1)(engine);
+}
+
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& coordinator) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, proto::kWorkerKeepaliveTimeMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, proto::kKeepaliveTimeoutMs);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kFirstDelayMs);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kFirstDelayMs);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kLastDelayMs);
+  // A proxy of the environment is for the outside; the coordinator is ours.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetMaxReceiveMessageSize(64 << 20);
+  return grpc::CreateCustomChannel(coordinator, grpc::InsecureChannelCredentials(), arguments);
+}
+
+}  // namespace
+
+int64_t ReconnectDelayMs(int failures, double random) {
+  const int64_t whole = std::min(kLastDelayMs, kFirstDelayMs << std::min(failures, 10));
+  return whole / 2 + static_cast<int64_t>(random * static_cast<double>(whole) / 2);
+}
+
+// One stream. Keeps itself alive until gRPC has let go of it; calls back on gRPC's threads.
+class SessionClient::Stream
+    : public grpc::ClientBidiReactor<v1::WorkerMessage, v1::CoordinatorMessage> {
+ public:
+  using OnMessage = std::function<void(v1::CoordinatorMessage)>;
+  using OnEnd = std::function<void(std::string)>;
+
+  Stream(OnMessage on_message, OnEnd on_end)
+      : on_message_(std::move(on_message)), on_end_(std::move(on_end)) {}
+
+  void Begin(v1::WorkerSession::Stub* stub, std::shared_ptr<Stream> self) {
+    self_ = std::move(self);
+    stub->async()->Connect(&context_, this);
+    StartRead(&incoming_);
+    AddHold();  // for writes, which come from outside of reactions
+    StartCall();
+  }
+
+  void Send(v1::WorkerMessage message) EXCLUDES(mu_) {
+    MutexLock lock(mu_);
+    if (ended_) return;
+    outgoing_.push_back(std::move(message));
+    if (outgoing_.size() == 1) StartWrite(&outgoing_.front());
+  }
+
+  void Cancel() { context_.TryCancel(); }
+
+  bool flushed() const EXCLUDES(mu_) {
+    MutexLock lock(mu_);
+    return outgoing_.empty() || ended_;
+  }
+
+  // Returns once OnDone has been.
+  void Wait() EXCLUDES(mu_) {
+    MutexLock lock(mu_);
+    while (!done_) done_changed_.Wait(mu_);
+  }
+
+  void OnReadDone(bool ok) override EXCLUDES(mu_) {
+    if (ok) {
+      on_message_(std::move(incoming_));
+      incoming_.Clear();
+      StartRead(&incoming_);
+      return;
+    }
+    bool release = false;
+    {
+      MutexLock lock(mu_);
+      ended_ = true;
+      release = outgoing_.empty();
+    }
+    context_.TryCancel();  // ends a write under way
+    if (release) ReleaseHold();
+  }
+
+  void OnWriteDone(bool ok) override EXCLUDES(mu_) {
+    bool release = false;
+    {
+      MutexLock lock(mu_);
+      outgoing_.pop_front();
+      if (!ok) ended_ = true;
+      if (ended_) outgoing_.clear();
+      if (!outgoing_.empty()) {
+        StartWrite(&outgoing_.front());
+        return;
+      }
+      release = ended_;
+    }
+    if (!ok) context_.TryCancel();
+    if (release) ReleaseHold();
+  }
+
+  void OnDone(const grpc::Status& status) override EXCLUDES(mu_) {
+    const std::shared_ptr<Stream> self = std::move(self_);
+    on_end_(status.error_message().empty() ? "the coordinator ended the stream"
+                                           : status.error_message());
+    MutexLock lock(mu_);
+    done_ = true;
+    done_changed_.NotifyAll();
+  }
+
+ private:
+  // Once, after the last write.
+  void ReleaseHold() EXCLUDES(mu_) {
+    {
+      MutexLock lock(mu_);
+      if (released_) return;
+      released_ = true;
+    }
+    RemoveHold();
+  }
+
+  const OnMessage on_message_;
+  const OnEnd on_end_;
+  grpc::ClientContext context_;
+  v1::CoordinatorMessage incoming_;
+  std::shared_ptr<Stream> self_;
+  mutable Mutex mu_;
+  CondVar done_changed_;
+  std::deque<v1::WorkerMessage> outgoing_ GUARDED_BY(mu_);
+  bool ended_ GUARDED_BY(mu_) = false;
+  bool released_ GUARDED_BY(mu_) = false;
+  bool done_ GUARDED_BY(mu_) = false;
+};
+
+SessionClient::SessionClient(EventLoop* loop, std::string coordinator, Handlers handlers)
+    : loop_(loop),
+      coordinator_(std::move(coordinator)),
+      handlers_(std::move(handlers)),
+      channel_(MakeChannel(coordinator_)),
+      stub_(v1::WorkerSession::NewStub(channel_)) {}
+
+SessionClient::~SessionClient() {
+  loop_->Cancel(reconnect_timer_);
+  loop_->Cancel(silence_timer_);
+  if (stream_) {
+    stream_->Cancel();
+    stream_->Wait();
+  }
+}
+
+void SessionClient::Start() { Open(); }
+
+void SessionClient::Open() {
+  const int64_t generation = ++generation_;
+  welcomed_ = false;
+  last_heard_ns_ = MonotonicNow().ns;
+  const auto post = [loop = loop_,
+                     alive = std::weak_ptr<bool>(alive_)](std::function<void()> task) {
+    loop->Post([alive, task = std::move(task)] {
+      if (!alive.expired()) task();
+    });
+  };
+  stream_ = std::make_shared<Stream>(
+      [this, post, generation](v1::CoordinatorMessage message) {
+        post([this, generation, message = std::move(message)]() mutable {
+          OnMessage(generation, std::move(message));
+        });
+      },
+      [this, post, generation](std::string reason) {
+        post([this, generation, reason = std::move(reason)] { OnDone(generation, reason); });
+      });
+  stream_->Begin(stub_.get(), stream_);
+  v1::WorkerMessage hello;
+  *hello.mutable_hello() = handlers_.hello();
+  stream_->Send(std::move(hello));
+  CheckSilence();
+}
+
+void SessionClient::Send(v1::WorkerMessage message) {
+  if (welcomed_) stream_->Send(std::move(message));
+}
+
+bool SessionClient::flushed() const { return !welcomed_ || stream_->flushed(); }
+
+void SessionClient::OnMessage(int64_t generation, v1::CoordinatorMessage message) {
+  if (generation != generation_) return;
+  last_heard_ns_ = MonotonicNow().ns;
+  if (!message.has_welcome()) {
+    if (welcomed_) handlers_.message(message);
+    return;
+  }
+  const v1::Welcome& welcome = message.welcome();
+  if (welcome.verdict() != v1::Welcome::REFUSED) {
+    welcomed_ = true;
+    failures_ = 0;
+    if (welcome.beat_interval_ms() > 0) beat_interval_ms_ = welcome.beat_interval_ms();
+  }
+  handlers_.welcome(welcome);
+}
+
+void SessionClient::OnDone(int64_t generation, const std::string& reason) {
+  if (generation != generation_) return;
+  welcomed_ = false;
+  stream_.reset();
+  handlers_.lost(reason);
+  const int64_t delay_ms = ReconnectDelayMs(failures_++, Random());
+  reconnect_timer_ = loop_->After(delay_ms, [this] { Open(); });
+}
+
+void SessionClient::CheckSilence() {
+  loop_->Cancel(silence_timer_);
+  if (!stream_) return;
+  const int64_t limit_ms = welcomed_ ? kMissedBeats * beat_interval_ms_ : kWelcomeLimitMs;
+  const int64_t silent_ms = (MonotonicNow().ns - last_heard_ns_) / kNsPerMs;
+  if (silent_ms > limit_ms) {
+    spdlog::warn("nothing heard of the coordinator for {} s; the stream is opened again",
+                 silent_ms / 1000);
+    stream_->Cancel();
+    return;
+  }
+  silence_timer_ = loop_->After(std::max<int64_t>(limit_ms / 4, 100), [this] { CheckSilence(); });
+}
+
+absl::StatusOr<std::string> SessionClient::FetchFile(const std::string& sha256) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(kFetchLimitS));
+  v1::FetchFileRequest request;
+  request.set_sha256(sha256);
+  const auto reader = stub_->FetchFile(&context, request);
+  std::string bytes;
+  for (v1::FileChunk chunk; reader->Read(&chunk);) {
+    bytes += chunk.data();
+    if (bytes.size() > kLargestFileBytes) {
+      context.TryCancel();
+      return absl::ResourceExhaustedError(absl::StrCat("file ", sha256, " is over 64 MiB"));
+    }
+  }
+  const grpc::Status status = reader->Finish();
+  if (!status.ok()) {
+    return absl::UnavailableError(
+        absl::StrCat("file ", sha256, " could not be fetched: ", status.error_message()));
+  }
+  return bytes;
+}
+
+}  // namespace dynbench::worker

@@ -1,0 +1,67 @@
+// The worker's end of the session: one bidirectional stream that it opens, and opens again for
+// ever.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "dynbench/v1/session.grpc.pb.h"
+#include "worker/process/event_loop.h"
+
+namespace dynbench::worker {
+
+// How long to wait before the next try: doubles from 100 ms to 3 s, half of it drawn by `random`
+// (0 … 1), so that a fleet does not return in step. A restarted coordinator is found within 3 s.
+int64_t ReconnectDelayMs(int failures, double random);
+
+// Methods and handlers belong to the agent's loop, which outlives the client.
+class SessionClient {
+ public:
+  struct Handlers {
+    std::function<v1::Hello()> hello;  // for each new stream
+    std::function<void(const v1::Welcome&)> welcome;
+    std::function<void(const v1::CoordinatorMessage&)> message;  // all others
+    std::function<void(const std::string& reason)> lost;         // once for each stream
+  };
+
+  SessionClient(EventLoop* loop, std::string coordinator, Handlers handlers);
+  ~SessionClient();  // ends the stream and waits for it
+
+  void Start();
+  // Messages before Welcome, and while there is no stream, are dropped: what matters is in the
+  // spool or in the next Hello.
+  void Send(v1::WorkerMessage message);
+  bool connected() const { return welcomed_; }
+  // What is still to be written to the network. Thread-safe.
+  bool flushed() const;
+
+  // Fetches a file whole. Blocks (at most a minute); thread-safe.
+  absl::StatusOr<std::string> FetchFile(const std::string& sha256);
+
+ private:
+  class Stream;
+
+  void Open();
+  void OnMessage(int64_t generation, v1::CoordinatorMessage message);
+  void OnDone(int64_t generation, const std::string& reason);
+  void CheckSilence();
+
+  EventLoop* loop_;
+  const std::string coordinator_;
+  const Handlers handlers_;
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<v1::WorkerSession::Stub> stub_;
+  std::shared_ptr<Stream> stream_;
+  int64_t generation_ = 0;  // of the stream; what an older one says is ignored
+  bool welcomed_ = false;
+  int failures_ = 0;
+  int64_t last_heard_ns_ = 0;
+  int64_t beat_interval_ms_ = 5'000;
+  EventLoop::TimerId reconnect_timer_ = 0;
+  EventLoop::TimerId silence_timer_ = 0;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace dynbench::worker

@@ -1,0 +1,410 @@
+#include "worker/agent/slot.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+#include "common/base/time.h"
+#include "proto/dynbench/convert.h"
+#include "spdlog/spdlog.h"
+#include "worker/engine/native_engine.h"
+#include "worker/host/durable_file.h"
+
+namespace dynbench::worker {
+
+namespace {
+
+constexpr int64_t kRestAfterTroubleMs = 1'000;
+
+}  // namespace
+
+// One attempt on this slot, from its place in the queue to its report.
+struct Slot::Run {
+  Planned planned;
+  plan::Experiment experiment;
+  Environment environment;
+  UnixTimeMs started_at;
+  WorkFolder work;
+  std::string cache_key;
+  std::string shared_dir;  // start shared
+  std::string model_file;
+  bool preparing = false;  // a preparation of the warm cache runs
+  bool in_engine = false;
+  bool dropped = false;   // revoked: nothing is reported
+  std::string give_back;  // draining: why it is returned
+  std::function<void()> window_granted;
+  std::vector<std::string> notes;
+  std::shared_ptr<LiveLog> log = std::make_shared<LiveLog>();
+};
+
+Slot::Slot(SlotShape shape, SlotServices services, SlotReports reports)
+    : shape_(std::move(shape)), services_(std::move(services)), reports_(std::move(reports)) {}
+
+Slot::~Slot() = default;
+
+void Slot::Add(const v1::Lease& lease) {
+  const LeaseEpoch epoch(lease.epoch());
+  for (const v1::PlannedExperiment& experiment : lease.experiments()) {
+    Planned planned{
+        {ExperimentId(experiment.id()), epoch}, JobId(experiment.job()), experiment.json()};
+    if (!planned.job) planned.job = JobId(epoch.value);  // a coordinator that does not say
+    bool known = running_.count(planned.id) > 0;
+    for (const Planned& other : queue_) known = known || other.id == planned.id;
+    if (known) continue;
+    if (draining_) {
+      reports_.returned(planned.id, *draining_, /*infrastructure=*/false);
+      continue;
+    }
+    queue_.push_back(std::move(planned));
+  }
+  StartNext();
+}
+
+void Slot::Revoke(LeaseEpoch epoch, const std::set<ExperimentId>& experiments,
+                  const std::string& reason) {
+  const auto meant = [&](const AttemptId& id) {
+    return id.lease == epoch && experiments.count(id.experiment) > 0;
+  };
+  std::erase_if(queue_, [&](const Planned& planned) { return meant(planned.id); });
+  for (const auto& [id, run] : running_) {
+    if (!meant(id)) continue;
+    run->dropped = true;
+    if (run->in_engine) services_.engine->Cancel(id, reason);
+  }
+}
+
+void Slot::Drain(const std::string& reason) {
+  draining_ = reason;
+  for (const Planned& planned : std::exchange(queue_, {})) {
+    reports_.returned(planned.id, reason, /*infrastructure=*/false);
+  }
+  for (const auto& [id, run] : running_) {
+    if (run->give_back.empty()) run->give_back = reason;
+    if (run->in_engine) services_.engine->Cancel(id, reason);
+  }
+}
+
+std::set<AttemptId> Slot::Running() const {
+  std::set<AttemptId> ids;
+  for (const auto& [id, run] : running_) ids.insert(id);
+  return ids;
+}
+
+std::map<LeaseEpoch, std::set<ExperimentId>> Slot::Held() const {
+  std::map<LeaseEpoch, std::set<ExperimentId>> held;
+  for (const Planned& planned : queue_) held[planned.id.lease].insert(planned.id.experiment);
+  for (const auto& [id, run] : running_) {
+    if (!run->dropped) held[id.lease].insert(id.experiment);
+  }
+  return held;
+}
+
+std::shared_ptr<LiveLog> Slot::LogOf(const AttemptId& attempt) const {
+  const auto it = running_.find(attempt);
+  return it == running_.end() ? nullptr : it->second->log;
+}
+
+void Slot::StartNext() {
+  // Nobody begins while another one measures.
+  while (!queue_.empty() && static_cast<int>(running_.size()) < shape_.lanes && !WindowTaken()) {
+    const Planned planned = std::move(queue_.front());
+    queue_.pop_front();
+    Begin(planned);
+  }
+}
+
+void Slot::Begin(const Planned& planned) {
+  auto experiment = plan::ExperimentFromJson(planned.json);
+  if (!experiment.ok()) {
+    return reports_.returned(planned.id,
+                             absl::StrCat("this worker cannot read the experiment (another "
+                                          "version?): ",
+                                          std::string(experiment.status().message())),
+                             /*infrastructure=*/true);
+  }
+  const auto environment = services_.environment(experiment->environment);
+  if (!environment) {
+    return reports_.returned(
+        planned.id, absl::StrCat("this worker has no environment ", experiment->environment),
+        /*infrastructure=*/true);
+  }
+  auto run = std::make_shared<Run>();
+  run->planned = planned;
+  run->experiment = *std::move(experiment);
+  run->environment = *environment;
+  run->started_at = UnixNow();
+  run->cache_key =
+      Caches::Key(run->experiment, environment->hash, static_cast<int>(shape_.cores.size()));
+  running_[planned.id] = run;
+  v1::AttemptStarted started;
+  *started.mutable_attempt() = proto::ToProto(planned.id);
+  started.set_started_unix_ms(run->started_at.ms);
+  started.set_slot(shape_.index);
+  reports_.started(started);
+  services_.preparer->Post([this, run, alive = std::weak_ptr<bool>(alive_)] {
+    absl::Status status = absl::OkStatus();
+    const auto work = services_.folders->Make(run->planned.id);
+    if (!work.ok()) {
+      status = work.status();
+    } else {
+      run->work = *work;
+      // For people who look into a kept folder; the runner gets it over its socket.
+      status = WriteFileDurably(run->work.root + "/experiment.json", run->planned.json);
+    }
+    const plan::ModelSource& source = run->experiment.source;
+    if (status.ok() && source.loader == "path") {
+      auto file = services_.fetch_file(source.file_sha256);
+      status = file.status();
+      if (file.ok()) run->model_file = *std::move(file);
+    }
+    services_.loop->Post([this, run, status, alive] {
+      if (!alive.expired()) OnPrepared(run, status);
+    });
+  });
+}
+
+// The folder and the files are there: now the cache, which decides what is run first.
+void Slot::OnPrepared(const std::shared_ptr<Run>& run, const absl::Status& status) {
+  if (run->dropped) return Forget(run);
+  if (!run->give_back.empty() || !status.ok()) {
+    return OnReturned(run, std::string(status.message()));
+  }
+  absl::Status made = absl::OkStatus();
+  switch (run->experiment.start) {
+    case plan::Start::kCold:
+      made = Caches::MakeCold(run->work.cache_dir);
+      break;
+    case plan::Start::kShared: {
+      services_.caches->DropShared(shape_.index, run->planned.job);
+      auto dir = services_.caches->Shared(run->planned.job, shape_.index);
+      made = dir.status();
+      if (dir.ok()) run->shared_dir = *std::move(dir);
+      break;
+    }
+    case plan::Start::kWarm:
+      if (!services_.caches->Has(run->cache_key)) {
+        run->preparing = true;
+        made = MakePrivateFolder(run->work.root + "/prepare/run");
+        if (made.ok()) made = Caches::MakeCold(run->work.root + "/prepare/cache");
+        break;
+      }
+      return Prepare(run);
+  }
+  if (!made.ok()) return OnReturned(run, std::string(made.message()));
+  Launch(run);
+}
+
+// Copies the prepared cache, then launches.
+void Slot::Prepare(const std::shared_ptr<Run>& run) {
+  services_.preparer->Post([this, run, alive = std::weak_ptr<bool>(alive_)] {
+    const absl::Status copied = services_.caches->CopyTo(run->cache_key, run->work.cache_dir);
+    services_.loop->Post([this, run, copied, alive] {
+      if (alive.expired()) return;
+      if (run->dropped) return Forget(run);
+      if (!copied.ok() || !run->give_back.empty()) {
+        return OnReturned(run, std::string(copied.message()));
+      }
+      Launch(run);
+    });
+  });
+}
+
+void Slot::Launch(const std::shared_ptr<Run>& run) {
+  if (WindowTaken()) {
+    held_back_.push_back(run);
+    return;
+  }
+  AttemptSpec spec;
+  spec.id = run->planned.id;
+  spec.experiment = run->experiment;
+  spec.experiment_json = run->planned.json;
+  spec.work_dir = run->preparing ? run->work.root + "/prepare/run" : run->work.run_dir;
+  spec.cache_dir = run->preparing            ? run->work.root + "/prepare/cache"
+                   : run->shared_dir.empty() ? run->work.cache_dir
+                                             : run->shared_dir;
+  spec.model_file = run->model_file;
+  spec.cores = shape_.cores;
+  spec.device_uuid = shape_.device_uuid;
+  spec.device_index = shape_.device_index;
+  spec.precompiled_headers_dir =
+      NativeEngine::PrecompiledHeadersDir(services_.state_dir, run->environment);
+  spec.prepare = run->preparing;
+  const absl::Status made = MakePrivateFolder(spec.precompiled_headers_dir);
+  if (!made.ok()) return OnReturned(run, std::string(made.message()));
+  run->in_engine = true;
+  services_.engine->Start(std::move(spec), Observe(run));
+  // After the start: the child need not wait for the disk.
+  reports_.running_changed();
+}
+
+// The engine calls from its own thread; all but the log comes over to the agent's.
+AttemptObserver Slot::Observe(const std::shared_ptr<Run>& run) {
+  const auto on_loop = [this, alive = std::weak_ptr<bool>(alive_)](std::function<void()> task) {
+    services_.loop->Post([alive, task = std::move(task)] {
+      if (!alive.expired()) task();
+    });
+  };
+  AttemptObserver observer;
+  observer.phase = [this, run, on_loop](plan::Phase phase) {
+    on_loop([this, run, phase] {
+      if (!run->dropped) reports_.phase(run->planned.id, phase);
+    });
+  };
+  observer.log = [log = run->log](int64_t, std::string_view bytes) { log->Append(bytes); };
+  observer.window = [this, run, on_loop](std::function<void()> granted) {
+    on_loop([this, run, granted] { OnWindow(run, granted); });
+  };
+  observer.window_done = [this, run, on_loop] {
+    on_loop([this, run] { ReleaseWindow(run->planned.id); });
+  };
+  observer.finished = [this, run, on_loop](plan::Result result, std::string log) {
+    on_loop([this, run, result = std::move(result), log = std::move(log)]() mutable {
+      if (run->preparing) {
+        OnCachePrepared(run, std::move(result), std::move(log));
+      } else {
+        OnFinished(run, std::move(result), std::move(log));
+      }
+    });
+  };
+  observer.returned = [this, run, on_loop](std::string reason) {
+    on_loop([this, run, reason = std::move(reason)] { OnReturned(run, reason); });
+  };
+  return observer;
+}
+
+void Slot::OnCachePrepared(const std::shared_ptr<Run>& run, plan::Result result, std::string log) {
+  run->in_engine = false;
+  ReleaseWindow(run->planned.id);
+  if (result.outcome != plan::Outcome::kPassed || run->dropped || !run->give_back.empty()) {
+    result.notes.push_back("ended while the warm cache was prepared");
+    return OnFinished(run, std::move(result), std::move(log));
+  }
+  run->preparing = false;
+  run->notes.push_back("the warm cache was prepared for this attempt");
+  services_.preparer->Post([this, run, alive = std::weak_ptr<bool>(alive_)] {
+    services_.caches->Adopt(run->work.root + "/prepare/cache", run->cache_key);
+    services_.loop->Post([this, run, alive] {
+      if (alive.expired()) return;
+      if (run->dropped) return Forget(run);
+      Prepare(run);
+    });
+  });
+}
+
+void Slot::OnFinished(const std::shared_ptr<Run>& run, plan::Result result, std::string log) {
+  run->in_engine = false;
+  if (run->dropped) {
+    CleanUp(*run, result, log);
+    return Forget(run);
+  }
+  if (result.outcome == plan::Outcome::kCancelled && !run->give_back.empty()) {
+    CleanUp(*run, result, log);
+    return OnReturned(run, run->give_back);
+  }
+  result.notes.insert(result.notes.end(), run->notes.begin(), run->notes.end());
+  CleanUp(*run, result, log);
+  v1::AttemptFinished finished;
+  *finished.mutable_attempt() = proto::ToProto(run->planned.id);
+  *finished.mutable_result() = proto::ToProto(result);
+  finished.set_started_unix_ms(run->started_at.ms);
+  finished.set_finished_unix_ms(UnixNow().ms);
+  finished.set_log(std::move(log));
+  reports_.finished(std::move(finished));
+  Forget(run);
+}
+
+void Slot::OnReturned(const std::shared_ptr<Run>& run, const std::string& reason) {
+  run->in_engine = false;
+  if (!run->work.root.empty()) {
+    services_.janitor->Post(
+        [services = services_, work = run->work] { services.folders->Remove(work); });
+  }
+  const bool wanted = !run->give_back.empty();
+  const auto report = [this, run, reason, wanted] {
+    if (!run->dropped) {
+      reports_.returned(run->planned.id, wanted ? run->give_back : reason, !wanted);
+    }
+    Forget(run);
+  };
+  if (wanted || run->dropped) return report();
+  // Trouble of this host: the slot rests, or retries would be spent within a moment.
+  spdlog::error("slot {}: {} is returned: {}", shape_.index, plan::DisplayName(run->experiment),
+                reason);
+  services_.loop->After(kRestAfterTroubleMs, [report, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired()) report();
+  });
+}
+
+void Slot::OnWindow(const std::shared_ptr<Run>& run, std::function<void()> granted) {
+  if (running_.count(run->planned.id) == 0) return;
+  run->window_granted = std::move(granted);
+  if (arbiter_.Request(run->planned.id)) GrantWindow(run->planned.id);
+}
+
+void Slot::GrantWindow(const AttemptId& attempt) {
+  const auto it = running_.find(attempt);
+  if (it == running_.end()) return ReleaseWindow(attempt);
+  const std::shared_ptr<Run> run = it->second;
+  std::vector<AttemptId> others;
+  for (const auto& [id, other] : running_) {
+    if (id != attempt && other->in_engine) others.push_back(id);
+  }
+  if (others.empty()) return run->window_granted();
+  services_.engine->Freeze(others, [this, run, alive = std::weak_ptr<bool>(alive_)](bool all) {
+    services_.loop->Post([this, run, all, alive] {
+      if (alive.expired() || arbiter_.holder() != run->planned.id) return;
+      if (!all) run->notes.push_back("another lane could not be frozen during the window");
+      run->window_granted();
+    });
+  });
+}
+
+void Slot::ReleaseWindow(const AttemptId& attempt) {
+  const bool had_it = arbiter_.holder() == attempt;
+  const auto next = arbiter_.Release(attempt);
+  if (!had_it) return;
+  if (next) {
+    // The next holder runs again; everybody else stays frozen, and the last one is frozen now.
+    services_.engine->Thaw({*next});
+    return GrantWindow(*next);
+  }
+  const std::set<AttemptId> running = Running();
+  services_.engine->Thaw({running.begin(), running.end()});
+  for (const auto& run : std::exchange(held_back_, {})) {
+    if (run->dropped) {
+      Forget(run);
+    } else if (!run->give_back.empty()) {
+      OnReturned(run, run->give_back);
+    } else {
+      Launch(run);
+    }
+  }
+  StartNext();
+}
+
+void Slot::CleanUp(const Run& run, const plan::Result& result, const std::string& log) {
+  const bool passed = result.outcome == plan::Outcome::kPassed;
+  const bool keep = result.outcome == plan::Outcome::kFailed && !run.dropped;
+  const bool adopt = passed && run.experiment.start == plan::Start::kCold;
+  const std::string note =
+      absl::StrCat(plan::DisplayName(run.experiment), ": ", result.status, ": ", result.error);
+  services_.janitor->Post(
+      [services = services_, work = run.work, key = run.cache_key, adopt, keep, log, note] {
+        if (adopt) services.caches->Adopt(work.cache_dir, key);
+        if (keep) {
+          services.folders->Keep(work, log, note);
+        } else {
+          services.folders->Remove(work);
+        }
+      });
+}
+
+void Slot::Forget(const std::shared_ptr<Run>& run) {
+  const AttemptId id = run->planned.id;
+  if (running_.erase(id) == 0) return;
+  ReleaseWindow(id);
+  reports_.running_changed();
+  StartNext();
+}
+
+}  // namespace dynbench::worker

@@ -1,0 +1,120 @@
+// One slot: runs the experiments of its leases in order on a few lanes, gives windows, and turns
+// what the engine says into reports.
+//
+// Belongs to the agent's event loop; files are made and removed on two threads beside it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dynbench/v1/session.pb.h"
+#include "worker/agent/caches.h"
+#include "worker/agent/live_log.h"
+#include "worker/agent/window_arbiter.h"
+#include "worker/agent/work_folders.h"
+#include "worker/engine/engine.h"
+#include "worker/host/environment.h"
+#include "worker/process/event_loop.h"
+
+namespace dynbench::worker {
+
+struct SlotShape {
+  int index = 0;
+  std::string device;       // torch device type
+  std::string device_name;  // for people
+  std::string device_uuid;  // GPUs
+  int device_index = -1;    // GPUs
+  std::vector<int> cores;
+  int64_t memory_bytes = 0;
+  int lanes = 1;  // experiments side by side
+};
+
+// What a slot works with; everything outlives it.
+struct SlotServices {
+  EventLoop* loop = nullptr;      // the agent's
+  EventLoop* preparer = nullptr;  // makes folders, copies caches, fetches files
+  EventLoop* janitor = nullptr;   // removes and keeps folders
+  Engine* engine = nullptr;
+  WorkFolders* folders = nullptr;
+  Caches* caches = nullptr;
+  std::string state_dir;
+  // The local copy of a model file; may wait for the network. Called on the preparer's thread.
+  std::function<absl::StatusOr<std::string>(const std::string& sha256)> fetch_file;
+  std::function<std::optional<Environment>(const std::string& name)> environment;
+};
+
+// What a slot tells the agent, on the agent's loop.
+struct SlotReports {
+  std::function<void(const v1::AttemptStarted&)> started;
+  std::function<void(const AttemptId&, plan::Phase)> phase;
+  std::function<void(v1::AttemptFinished)> finished;
+  std::function<void(const AttemptId&, const std::string& reason, bool infrastructure)> returned;
+  std::function<void()> running_changed;
+};
+
+class Slot {
+ public:
+  Slot(SlotShape shape, SlotServices services, SlotReports reports);
+  ~Slot();
+
+  // Queues a lease's experiments; one that is known already is passed over.
+  void Add(const v1::Lease& lease);
+  // Stops and drops: nothing of these experiments is reported any more.
+  void Revoke(LeaseEpoch epoch, const std::set<ExperimentId>& experiments,
+              const std::string& reason);
+  // Gives everything back: what waits at once, what runs when its tree is gone.
+  void Drain(const std::string& reason);
+
+  const SlotShape& shape() const { return shape_; }
+  bool idle() const { return running_.empty() && queue_.empty(); }
+  std::set<AttemptId> Running() const;
+  // Everything that is still owed, by lease.
+  std::map<LeaseEpoch, std::set<ExperimentId>> Held() const;
+  // Null when the attempt does not run here.
+  std::shared_ptr<LiveLog> LogOf(const AttemptId& attempt) const;
+
+ private:
+  struct Planned {
+    AttemptId id;
+    JobId job;
+    std::string json;
+  };
+  struct Run;
+
+  void StartNext();
+  void Begin(const Planned& planned);
+  void Prepare(const std::shared_ptr<Run>& run);
+  void Launch(const std::shared_ptr<Run>& run);
+  AttemptObserver Observe(const std::shared_ptr<Run>& run);
+  void OnPrepared(const std::shared_ptr<Run>& run, const absl::Status& status);
+  void OnCachePrepared(const std::shared_ptr<Run>& run, plan::Result result, std::string log);
+  void OnFinished(const std::shared_ptr<Run>& run, plan::Result result, std::string log);
+  void OnReturned(const std::shared_ptr<Run>& run, const std::string& reason);
+  void OnWindow(const std::shared_ptr<Run>& run, std::function<void()> granted);
+  void GrantWindow(const AttemptId& attempt);
+  void ReleaseWindow(const AttemptId& attempt);
+  void CleanUp(const Run& run, const plan::Result& result, const std::string& log);
+  void Forget(const std::shared_ptr<Run>& run);
+  bool WindowTaken() const { return arbiter_.holder().has_value(); }
+
+  const SlotShape shape_;
+  const SlotServices services_;
+  const SlotReports reports_;
+  std::deque<Planned> queue_;
+  std::map<AttemptId, std::shared_ptr<Run>> running_;
+  WindowArbiter arbiter_;
+  // Attempts that became ready to launch while somebody had the window.
+  std::vector<std::shared_ptr<Run>> held_back_;
+  std::optional<std::string> draining_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace dynbench::worker

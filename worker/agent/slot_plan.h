@@ -1,0 +1,18 @@
+// Which slots a worker offers, from what it has claimed. Pure.
+#pragma once
+
+#include <vector>
+
+#include "worker/agent/slot.h"
+#include "worker/host/inventory.h"
+
+namespace dynbench::worker {
+
+// A slot for each GPU, with equal shares of `cores`; without GPUs one CPU slot with all of them.
+// (Beside GPU slots there is no CPU slot: its load would be in their measurements.)
+// `lanes`: 0 lets each slot choose: one on a CPU (compiling in parallel does not pay there), one
+// for every four cores and at most eight on a GPU.
+std::vector<SlotShape> PlanSlots(const Inventory& inventory, const std::vector<int>& cores,
+                                 const std::vector<Gpu>& gpus, int lanes);
+
+}  // namespace dynbench::worker

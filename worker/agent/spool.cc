@@ -1,0 +1,132 @@
+#include "worker/agent/spool.h"
+
+#include <filesystem>
+#include <optional>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "common/base/sha256.h"
+#include "common/base/status.h"
+#include "proto/dynbench/convert.h"
+#include "spdlog/spdlog.h"
+#include "worker/host/durable_file.h"
+
+namespace dynbench::worker {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kMagic[] = "dynbench.spool/1";
+constexpr char kSuffix[] = ".result";
+
+std::string Encode(const v1::AttemptFinished& finished) {
+  const std::string body = finished.SerializeAsString();
+  return absl::StrCat(kMagic, " ", body.size(), " ", Sha256Hex(body), "\n", body);
+}
+
+// Nothing when the text is not whole.
+std::optional<v1::AttemptFinished> Decode(const std::string& text) {
+  const size_t end = text.find('\n');
+  if (end == std::string::npos) return std::nullopt;
+  const std::vector<std::string> head = absl::StrSplit(text.substr(0, end), ' ');
+  const std::string body = text.substr(end + 1);
+  size_t size = 0;
+  if (head.size() != 3 || head[0] != kMagic || !absl::SimpleAtoi(head[1], &size) ||
+      size != body.size() || Sha256Hex(body) != head[2]) {
+    return std::nullopt;
+  }
+  v1::AttemptFinished finished;
+  if (!finished.ParseFromString(body) || finished.attempt().experiment() == 0) return std::nullopt;
+  return finished;
+}
+
+}  // namespace
+
+absl::StatusOr<Spool> Spool::Open(const std::string& folder) {
+  RETURN_IF_ERROR(MakePrivateFolder(folder));
+  Spool spool(folder);
+  std::error_code error;
+  std::vector<std::string> paths;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string path = entry.path();
+    if (!entry.is_regular_file()) continue;
+    if (absl::EndsWith(path, kSuffix)) {
+      paths.push_back(path);
+    } else {
+      fs::remove(path, error);  // the temporary file of a write that was cut short
+    }
+  }
+  if (error) return absl::UnavailableError(absl::StrCat(folder, ": ", error.message()));
+  for (const std::string& path : paths) spool.Load(path);
+  return spool;
+}
+
+void Spool::Load(const std::string& path) {
+  const auto text = ReadWholeFile(path);
+  auto finished = text.ok() ? Decode(*text) : std::nullopt;
+  if (finished && PathOf(proto::FromProto(finished->attempt())) == path) {
+    entries_[proto::FromProto(finished->attempt())] = {*std::move(finished), true};
+    return;
+  }
+  ++torn_;
+  const std::string aside = folder_ + "/torn";
+  const absl::Status made = MakePrivateFolder(aside);
+  std::error_code error;
+  if (made.ok()) fs::rename(path, aside + "/" + fs::path(path).filename().string(), error);
+  spdlog::error("{} is not a whole result; it is kept in {}", path, aside);
+}
+
+std::string Spool::PathOf(const AttemptId& attempt) const {
+  return absl::StrCat(folder_, "/", attempt.experiment.value, ".", attempt.lease.value, kSuffix);
+}
+
+absl::Status Spool::Write(const AttemptId& attempt, Entry& entry) {
+  RETURN_IF_ERROR(WriteFileDurably(PathOf(attempt), Encode(entry.finished)));
+  entry.durable = true;
+  return absl::OkStatus();
+}
+
+absl::Status Spool::Put(const v1::AttemptFinished& finished) {
+  const AttemptId attempt = proto::FromProto(finished.attempt());
+  const auto [it, added] = entries_.try_emplace(attempt);
+  if (!added) return absl::OkStatus();
+  it->second.finished = finished;
+  const absl::Status written = Write(attempt, it->second);
+  if (!written.ok()) ++not_written_;
+  return written;
+}
+
+absl::Status Spool::Retry() {
+  for (auto& [attempt, entry] : entries_) {
+    if (entry.durable) continue;
+    RETURN_IF_ERROR(Write(attempt, entry));
+    --not_written_;
+  }
+  return absl::OkStatus();
+}
+
+void Spool::Remove(const AttemptId& attempt) {
+  const auto it = entries_.find(attempt);
+  if (it == entries_.end()) return;
+  if (!it->second.durable) --not_written_;
+  entries_.erase(it);
+  const absl::Status removed = RemoveFileDurably(PathOf(attempt));
+  // Sent again after a restart and acknowledged again: no harm.
+  if (!removed.ok()) spdlog::warn("{}", removed.ToString());
+}
+
+std::vector<AttemptId> Spool::Attempts() const {
+  std::vector<AttemptId> all;
+  for (const auto& [attempt, entry] : entries_) all.push_back(attempt);
+  return all;
+}
+
+std::vector<const v1::AttemptFinished*> Spool::Results() const {
+  std::vector<const v1::AttemptFinished*> all;
+  for (const auto& [attempt, entry] : entries_) all.push_back(&entry.finished);
+  return all;
+}
+
+}  // namespace dynbench::worker

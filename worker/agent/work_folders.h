@@ -1,0 +1,40 @@
+// D/work/EXPERIMENT.LEASE: the folders of attempts. Mode 0700, made for one attempt, gone after
+// success, kept after a failure up to a count. Thread-compatible: one thread makes, one removes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/base/ids.h"
+
+namespace dynbench::worker {
+
+struct WorkFolder {
+  std::string root;       // the attempt's folder
+  std::string run_dir;    // current folder of its child
+  std::string cache_dir;  // made by whoever fills it
+};
+
+class WorkFolders {
+ public:
+  // `keep`: how many folders of failed attempts stay.
+  WorkFolders(std::string folder, int keep) : folder_(std::move(folder)), keep_(keep) {}
+
+  // An empty folder; what an earlier try of the same attempt left is removed first.
+  absl::StatusOr<WorkFolder> Make(const AttemptId& attempt);
+  void Remove(const WorkFolder& work);
+  // Leaves log, result and experiment for people, drops the caches, and removes the oldest kept
+  // folders beyond the count.
+  void Keep(const WorkFolder& work, const std::string& log, const std::string& note);
+  // At start: folders that a killed process left are kept as failures are. Returns how many.
+  int SweepLeftovers();
+
+ private:
+  void RemoveOldest();
+
+  std::string folder_;
+  int keep_;
+};
+
+}  // namespace dynbench::worker
