@@ -10,6 +10,9 @@
 #else
 #define DYNBENCH_ANNOTATE(x)
 #endif
+// Older Abseil defines two of these names too, with the same meaning.
+#undef GUARDED_BY
+#undef NO_THREAD_SAFETY_ANALYSIS
 #define CAPABILITY(name) DYNBENCH_ANNOTATE(capability(name))
 #define SCOPED_CAPABILITY DYNBENCH_ANNOTATE(scoped_lockable)
 #define GUARDED_BY(mu) DYNBENCH_ANNOTATE(guarded_by(mu))

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -25,6 +26,11 @@ struct LaunchProfile {
   std::vector<std::string> preload;                // library names for LD_PRELOAD
 };
 
+// The name of an option that is set although the backend ignores it (inductor's switches with
+// another backend; anything with "eager"), or empty.
+std::string OptionWithoutEffect(const CompileOptions& options);
+
+// Errors as in suite.h: file:line:column, object, rule, fix.
 absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, std::string_view file_name);
 absl::StatusOr<LaunchProfile> ParseProfile(std::string_view text, std::string_view file_name);
 

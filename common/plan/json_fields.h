@@ -3,11 +3,13 @@
 // field once, and both directions follow it.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -39,6 +41,13 @@ Json Write(const T& value);
 template <typename T>
 bool Read(const Json& json, T* value);  // false: wrong type or unknown word
 
+// Whether an integer keeps its value in T; nlohmann-json would wrap it around silently.
+template <typename T>
+bool Fits(const Json& json) {
+  if (json.is_number_unsigned()) return std::in_range<T>(json.get<uint64_t>());
+  return std::in_range<T>(json.get<int64_t>());
+}
+
 template <typename T>
 struct Codec {  // numbers, strings, bools
   static Json Write(const T& value) {
@@ -57,7 +66,7 @@ struct Codec {  // numbers, strings, bools
     } else if constexpr (std::is_same_v<T, bool>) {
       if (!json.is_boolean()) return false;
     } else if constexpr (std::is_integral_v<T>) {
-      if (!json.is_number_integer()) return false;
+      if (!json.is_number_integer() || !Fits<T>(json)) return false;
     } else if constexpr (std::is_floating_point_v<T>) {
       if (!json.is_number()) return false;
     } else {
@@ -95,6 +104,16 @@ struct Codec<std::vector<T>> {
       if (!internal::Read(item, &value)) return false;
       values->push_back(std::move(value));
     }
+    return true;
+  }
+};
+template <>
+struct Codec<std::set<std::string>> {
+  static Json Write(const std::set<std::string>& values) { return values; }
+  static bool Read(const Json& json, std::set<std::string>* values) {
+    std::vector<std::string> list;
+    if (!internal::Read(json, &list)) return false;
+    *values = std::set<std::string>(list.begin(), list.end());
     return true;
   }
 };

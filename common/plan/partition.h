@@ -17,7 +17,8 @@ std::pair<size_t, size_t> StaticSlice(size_t n, int total, int id);
 std::vector<int> BalancedPartitions(const std::vector<double>& expected_s, int total);
 
 // How many experiments a slot leases at once under `dynamic`: guided self-scheduling
-// (Polychronopoulos & Kuck 1987), ceil(waiting / (2 * slots)), at least 1 and at most `limit`.
+// (Polychronopoulos & Kuck 1987), ceil(waiting / (2 * slots)), at least 1 (of any that
+// wait) and at most `limit`; 0 slots count as one.
 size_t DynamicChunk(size_t waiting, size_t slots, size_t limit);
 
 }  // namespace dynbench::plan

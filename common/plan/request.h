@@ -1,9 +1,17 @@
 // What a person asked for: the flags of `submit`, before any rule is applied.
+//
+// It travels to the coordinator as JSON and is kept with the job, so everything that expansion
+// needs from the client's disk is in it: a user's suite file is parsed by the client
+// (`inline_suite`) and the model files that it names were uploaded before, their content addresses
+// being in `model_files`.
+//
+// Plain data; thread-compatible.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,14 +57,27 @@ struct Request {
   int64_t timeout_ms = 2'000'000;
   bool channels_last = false;
   bool randomize_input = false;
-  std::optional<double> tolerance;  // reserved for part 2's --tolerance override
+  std::optional<double> tolerance;  // overrides the suite's, accuracy only
   std::map<std::string, std::string> set_env;
   std::string output;
+
+  // `inline_suite` with the loader "path": each model's `file`, as the suite spells it, to the
+  // SHA-256 under which its bytes were uploaded.
+  std::map<std::string, std::string> model_files;
+
+  // The options that were typed, by their long name without dashes ("repeat", "weights",
+  // "disable-cudagraphs", …). Only needed where a value may equal the default: an option that is
+  // given and has no effect is an error, a default that has none is not.
+  std::set<std::string> given;
 
   std::string label;  // free text of the submitter
   std::string user;
   int priority = 0;
 };
+
+// Upstream's meaning of bare compiler flags: cudagraphs are on for inductor unless disabled
+// (`--backend=inductor` alone). For Request::options; other flags are then set on the result.
+CompileOptions UpstreamOptions(const std::string& backend, bool disable_cudagraphs);
 
 // JSON both ways, for the store, `retry` and `repro`. FromJson names the key that is wrong.
 std::string ToJson(const Request& request);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "common/plan/nearest.h"
 #include "common/plan/words.h"
 #include "nlohmann/json_fwd.hpp"
 
@@ -31,6 +32,8 @@ struct SkipRule {
   Condition when;
   std::string reason;
   bool slow = false;  // applies only under --fast
+
+  bool operator==(const SkipRule&) const = default;
 };
 
 struct ModelRules {
@@ -45,6 +48,7 @@ struct ModelRules {
   bool cosine = false;
   bool larger_multiplier_for_small_tensors = false;
   bool eager_not_deterministic_training = false;
+  bool eager_not_deterministic_inference = false;
   bool non_deterministic = false;
   double loss_divisor = 1;
   std::string optimizer = "adam";  // training on accelerators; part 2
@@ -52,6 +56,11 @@ struct ModelRules {
   std::vector<SkipRule> skip;
   std::string file;        // loader "path": path of the model file, relative to the suite file
   std::string class_name;  // loader "path"
+  std::string flaky;       // why its accuracy is known to flicker; empty: it is not
+  // Facts that are shown and never used, e.g. "batch_size_cpu_file" -> "64".
+  std::map<std::string, std::string> information;
+
+  bool operator==(const ModelRules&) const = default;
 };
 
 struct Suite {
@@ -64,6 +73,8 @@ struct Suite {
 
   // nullptr when there is no such model.
   const ModelRules* Find(std::string_view model) const;
+
+  bool operator==(const Suite&) const = default;
 };
 
 // Parses `text`; `file_name` is only used in messages.
@@ -72,10 +83,11 @@ absl::StatusOr<Suite> ParseSuite(std::string_view text, std::string_view file_na
 // Reads and parses a file. NotFound or PermissionDenied carry the path and what to do.
 absl::StatusOr<Suite> LoadSuite(const std::string& path);
 
+// The whole of a text file of at most 4 MiB. NotFound, PermissionDenied, or InvalidArgument (a
+// folder, or too large for what this reads), each with the path and what to do.
+absl::StatusOr<std::string> ReadTextFile(const std::string& path);
+
 // {"schema": "dynbench.suite/1", "name": …, "models": [{name, …rules with reasons}]}
 nlohmann::json ToJson(const Suite& suite);
-
-// The candidates closest to `name` (edit distance, at most 3, best first), for "did you mean".
-std::vector<std::string> Nearest(std::string_view name, const std::vector<std::string>& candidates);
 
 }  // namespace dynbench::plan

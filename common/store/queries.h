@@ -34,6 +34,8 @@ struct JobRow {
   JobId retries;
   UnixTimeMs submitted_at, finished_at;  // finished_at.ms == 0: not yet
   Coverage coverage;
+  plan::PartitionPolicy policy = plan::PartitionPolicy::kDynamic;
+  int priority = 0;
 };
 
 struct ResultRow {
@@ -73,8 +75,9 @@ absl::StatusOr<std::vector<ResultRow>> ListResults(Database& db, JobId job, Expe
                                                    int64_t limit, bool with_samples);
 absl::StatusOr<ResultRow> GetExperiment(Database& db, ExperimentId experiment);
 absl::StatusOr<std::vector<AttemptRow>> ListAttempts(Database& db, ExperimentId experiment);
-absl::StatusOr<std::string> GetLog(Database& db,
-                                   ExperimentId experiment);  // of the result's attempt
+// Of the result's attempt; of the last attempt that left one when no worker brought the result.
+// Empty: nothing was written, or it is not done yet.
+absl::StatusOr<std::string> GetLog(Database& db, ExperimentId experiment);
 absl::StatusOr<std::vector<WorkerInfo>> ListWorkers(Database& db);
 absl::StatusOr<std::string> GetFile(Database& db, const std::string& sha256);
 

@@ -27,12 +27,16 @@ struct NewJob {
   UnixTimeMs submitted_at;
   JobId retries;                      // the job whose experiments these repeat; 0: none
   std::vector<ExperimentId> retried;  // parallel to plan.experiments when `retries` is set
+  std::string idempotency_key;        // empty: none
 };
 struct InsertedJob {
   JobId job;
   std::vector<ExperimentId> experiments;  // parallel to plan.experiments
+  bool existed = false;                   // the idempotency key was known: nothing was inserted
 };
-// Also writes the results of experiments that the plan itself decided (skipped, with the reason).
+// A job that was inserted before under the same idempotency key is answered again; AlreadyExists
+// when that was for another request. Also writes the results of experiments that the plan itself
+// decided (skipped, with the reason).
 absl::StatusOr<InsertedJob> InsertJob(Database& db, const NewJob& job);
 
 struct WorkerRow {
@@ -45,11 +49,17 @@ struct WorkerRow {
 };
 absl::Status UpsertWorker(Database& db, const WorkerRow& worker, UnixTimeMs now);
 
+// FailedPrecondition: the slot or one of the experiments has a live lease, or the epoch is not
+// above every earlier one. An experiment that got its result meanwhile gets a superseded attempt,
+// since a result may be committed while the lease is on its way.
 absl::Status InsertLease(Database& db, LeaseEpoch epoch, const SlotId& slot,
                          const std::vector<ExperimentId>& experiments, UnixTimeMs now);
-absl::Status CloseLease(Database& db, LeaseEpoch epoch, UnixTimeMs now);
+absl::Status CloseLease(Database& db, LeaseEpoch epoch, UnixTimeMs now);  // idempotent
+// Idempotent. NotFound: no such attempt was ever leased. Without effect for an attempt that no
+// longer counts.
 absl::Status RecordStarted(Database& db, const AttemptId& attempt, UnixTimeMs now);
-// The epoch stops counting for this experiment, which waits again.
+// The epoch stops counting for this experiment, which waits again. Without effect when it does not
+// count any more (requeued, or concluded meanwhile). NotFound: no such attempt was ever leased.
 absl::Status Requeue(Database& db, ExperimentId experiment, LeaseEpoch fenced,
                      const std::string& reason, UnixTimeMs now);
 
@@ -67,9 +77,11 @@ absl::StatusOr<Acceptance> RecordResult(Database& db, const AttemptId& attempt,
 absl::Status Conclude(Database& db, ExperimentId experiment, plan::Outcome outcome,
                       const std::string& status, plan::Blame blame, const std::string& reason,
                       UnixTimeMs now);
+// The job ends as "cancelled" with its last experiment. FailedPrecondition: it has ended.
 absl::Status MarkCancelled(Database& db, JobId job, const std::string& reason, UnixTimeMs now);
 
-// A content-addressed file that travels with jobs (model files). Inserting it twice is no error.
+// InvalidArgument: `sha256` is not that of the bytes. A content-addressed file that travels with
+// jobs (model files). Inserting it twice is no error.
 absl::Status PutFile(Database& db, const std::string& sha256, const std::string& name,
                      const std::string& bytes, UnixTimeMs now);
 

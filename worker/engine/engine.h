@@ -27,6 +27,10 @@ struct AttemptSpec {
   std::vector<int> cores;       // what the slot may use
   std::string device_uuid;      // GPUs
   int log_cap_bytes = 1 << 20;
+  int device_index = -1;                           // GPUs: what torch calls it
+  std::string precompiled_headers_dir;             // per environment, outside of every attempt
+  bool prepare = false;                            // only fill the cache: everything up to `ready`
+  std::map<plan::Phase, int64_t> phase_limits_ms;  // beside the experiment's total timeout_ms
 };
 
 // Called from the engine's thread, in order; Finished is the last call of an attempt and comes only
@@ -39,6 +43,9 @@ struct AttemptObserver {
   std::function<void(std::function<void()> granted)> window;
   std::function<void()> window_done;
   std::function<void(plan::Result result, std::string log)> finished;
+  // Instead of `finished`, when no result could come of it through no fault of its own (the zygote
+  // does not start, the lane is gone): somebody may try again.
+  std::function<void(std::string reason)> returned;
 };
 
 class Engine {
@@ -48,6 +55,11 @@ class Engine {
   virtual void Start(AttemptSpec spec, AttemptObserver observer) = 0;
   // TERM, grace, KILL of the whole tree; `finished` follows with outcome kCancelled.
   virtual void Cancel(const AttemptId& attempt, const std::string& reason) = 0;
+  // Stops every process of these attempts, for another one's window; `done` (on the engine's
+  // thread) says whether all stand still. Time spent frozen counts for no timeout and is taken out
+  // of the phases. Attempts that are not running are passed over.
+  virtual void Freeze(std::vector<AttemptId> attempts, std::function<void(bool)> done) = 0;
+  virtual void Thaw(std::vector<AttemptId> attempts) = 0;
 };
 
 }  // namespace dynbench::worker

@@ -48,9 +48,9 @@ struct KillTreeOptions {
   int64_t grace_ms = 0;         // between TERM and KILL; 0: KILL at once
   int64_t give_up_ms = 10'000;  // after the first KILL: a process in an uninterruptible wait
   // Called between walks, so that a caller who is the tree's reaper can wait for zombies.
-  std::function<void()> reap;
+  std::function<void()> reap = nullptr;
   // Descendants for which this is true (and their descendants) are left alone.
-  std::function<bool(const ProcessStat&)> spare;
+  std::function<bool(const ProcessStat&)> spare = nullptr;
 };
 
 struct KillTreeReport {

@@ -1,0 +1,145 @@
+#include "common/plan/request.h"
+
+#include <type_traits>
+
+#include "common/base/status.h"
+#include "common/plan/experiment_fields.h"
+#include "common/plan/json_fields.h"
+
+namespace dynbench::plan {
+
+template <typename S, typename Visit>
+requires std::is_same_v<std::remove_const_t<S>, Condition>
+void VisitFields(S& c, Visit&& visit) {
+  visit("device", c.device);
+  visit("arch", c.arch);
+  visit("mode", c.mode);
+  visit("test", c.test);
+  visit("only_freezing", c.only_freezing);
+}
+
+template <typename S, typename Visit>
+requires std::is_same_v<std::remove_const_t<S>, SkipRule>
+void VisitFields(S& r, Visit&& visit) {
+  visit("when", r.when);
+  visit("reason", r.reason);
+  visit("slow", r.slow);
+}
+
+template <typename S, typename Visit>
+requires std::is_same_v<std::remove_const_t<S>, ModelRules>
+void VisitFields(S& m, Visit&& visit) {
+  visit("name", m.name);
+  visit("line", m.line);
+  visit("batch_size", m.batch_size);
+  visit("batch_size_training", m.batch_size_training);
+  visit("batch_size_accuracy", m.batch_size_accuracy);
+  visit("tolerance_inference", m.tolerance_inference);
+  visit("tolerance_training", m.tolerance_training);
+  visit("tolerance_freezing", m.tolerance_freezing);
+  visit("cosine", m.cosine);
+  visit("larger_multiplier_for_small_tensors", m.larger_multiplier_for_small_tensors);
+  visit("eager_not_deterministic_training", m.eager_not_deterministic_training);
+  visit("eager_not_deterministic_inference", m.eager_not_deterministic_inference);
+  visit("non_deterministic", m.non_deterministic);
+  visit("loss_divisor", m.loss_divisor);
+  visit("optimizer", m.optimizer);
+  visit("inductor_config", m.inductor_config);
+  visit("skip", m.skip);
+  visit("file", m.file);
+  visit("class_name", m.class_name);
+  visit("flaky", m.flaky);
+  visit("information", m.information);
+}
+
+template <typename S, typename Visit>
+requires std::is_same_v<std::remove_const_t<S>, Suite>
+void VisitFields(S& s, Visit&& visit) {
+  visit("name", s.name);
+  visit("loader", s.loader);
+  visit("description", s.description);
+  visit("source", s.source);
+  visit("sha256", s.sha256);
+  visit("models", s.models);
+}
+
+template <typename S, typename Visit>
+requires std::is_same_v<std::remove_const_t<S>, Request>
+void VisitFields(S& r, Visit&& visit) {
+  visit("suite", r.suite);
+  visit("inline_suite", r.inline_suite);
+  visit("modes", r.modes);
+  visit("tests", r.tests);
+  visit("models", r.models);
+  visit("only", r.only);
+  visit("path_models", r.path_models);
+  visit("filters", r.filters);
+  visit("excludes", r.excludes);
+  visit("exclude_exact", r.exclude_exact);
+  visit("no_skip", r.no_skip);
+  visit("fast", r.fast);
+  visit("configurations", r.configurations);
+  visit("options", r.options);
+  visit("precision", r.precision);
+  visit("device", r.device);
+  visit("environments", r.environments);
+  visit("profile", r.profile);
+  visit("starts", r.starts);
+  visit("weights", r.weights);
+  visit("batch_size", r.batch_size);
+  visit("batch_sizes", r.batch_sizes);
+  visit("total_partitions", r.total_partitions);
+  visit("partition_id", r.partition_id);
+  visit("policy", r.policy);
+  visit("repeat", r.repeat);
+  visit("iterations", r.iterations);
+  visit("iterations_per_run", r.iterations_per_run);
+  visit("threads", r.threads);
+  visit("timeout_ms", r.timeout_ms);
+  visit("channels_last", r.channels_last);
+  visit("randomize_input", r.randomize_input);
+  visit("tolerance", r.tolerance);
+  visit("set_env", r.set_env);
+  visit("output", r.output);
+  visit("model_files", r.model_files);
+  visit("given", r.given);
+  visit("label", r.label);
+  visit("user", r.user);
+  visit("priority", r.priority);
+}
+
+namespace internal {
+
+template <typename S>
+requires std::is_same_v<S, Condition> || std::is_same_v<S, SkipRule> ||
+    std::is_same_v<S, ModelRules> || std::is_same_v<S, Suite>
+struct Codec<S> {
+  static Json Write(const S& value) { return WriteFields(value); }
+  static bool Read(const Json& json, S* value) {
+    return ReadFields(json, Missing::kKeepsDefault, "", value).ok();
+  }
+};
+
+}  // namespace internal
+
+CompileOptions UpstreamOptions(const std::string& backend, bool disable_cudagraphs) {
+  CompileOptions options;
+  options.backend = backend;
+  options.cudagraphs = backend == "inductor" && !disable_cudagraphs;
+  return options;
+}
+
+std::string ToJson(const Request& request) { return internal::WriteFields(request).dump(); }
+
+absl::StatusOr<Request> RequestFromJson(std::string_view text) {
+  internal::Json json;
+  RETURN_IF_ERROR(internal::ParseJson(text, "request", &json));
+  Request request;
+  // A key that an older client does not know keeps its default; one that is unknown here is
+  // refused, since ignoring it would plan something else than what was asked for.
+  RETURN_IF_ERROR(
+      internal::ReadFields(json, internal::Missing::kKeepsDefault, "request", &request));
+  return request;
+}
+
+}  // namespace dynbench::plan

@@ -1,0 +1,101 @@
+#include <algorithm>
+
+#include "common/base/status.h"
+#include "common/store/queries.h"
+#include "common/store/query_rows.h"
+#include "common/store/statement.h"
+
+namespace dynbench::store {
+namespace {
+
+// Enough for weeks of nights, and read in a fraction of a second at a start of the coordinator.
+constexpr int kDurationWindow = 50'000;
+
+double Median(std::vector<double>* values) {
+  const auto middle = values->begin() + static_cast<std::ptrdiff_t>(values->size() / 2);
+  std::nth_element(values->begin(), middle, values->end());
+  return *middle;
+}
+
+absl::StatusOr<LeaseEpoch> LastEpoch(Database& db) {
+  Statement query(db, "SELECT seq FROM sqlite_sequence WHERE name = 'lease'");
+  ASSIGN_OR_RETURN(const bool row, query.Step());
+  return LeaseEpoch(row ? query.Int(0) : 0);
+}
+
+absl::Status LoadOpenExperiments(Database& db, std::vector<OpenExperiment>* experiments) {
+  Statement query(db,
+                  "SELECT e.id, e.job, e.plan, e.lease, l.worker, l.slot, e.state = 'running'"
+                  " FROM experiment e INDEXED BY experiment_open"
+                  " LEFT JOIN lease l ON l.epoch = e.lease"
+                  " WHERE e.state <> 'done' ORDER BY e.id");
+  return ForEachRow(query, [&](const Statement& row) {
+    OpenExperiment open;
+    open.id = ExperimentId(row.Int(0));
+    open.job = JobId(row.Int(1));
+    ASSIGN_OR_RETURN(open.experiment, plan::ExperimentFromJson(row.Text(2)));
+    open.lease = LeaseEpoch(row.Int(3));
+    open.slot = {WorkerId(row.Text(4)), static_cast<int>(row.Int(5))};
+    open.started = row.Int(6) != 0;
+    experiments->push_back(std::move(open));
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<WorkerInfo>> ListWorkers(Database& db) {
+  Statement query(db,
+                  "SELECT w.id, w.host, w.version, f.inventory, w.environments,"
+                  " w.first_seen_unix_ms, w.last_seen_unix_ms FROM worker w"
+                  " JOIN fingerprint f ON f.hash = w.fingerprint ORDER BY w.host, w.id");
+  std::vector<WorkerInfo> workers;
+  RETURN_IF_ERROR(ForEachRow(query, [&](const Statement& row) {
+    workers.push_back({WorkerId(row.Text(0)),
+                       row.Text(1),
+                       row.Text(2),
+                       row.Text(3),
+                       row.Text(4),
+                       {row.Int(5)},
+                       {row.Int(6)}});
+    return absl::OkStatus();
+  }));
+  return workers;
+}
+
+absl::StatusOr<OpenWork> LoadOpenWork(Database& db) {
+  OpenWork work;
+  Statement jobs(db, absl::StrCat(kJobSelect, " WHERE j.state = 'running' ORDER BY j.id"));
+  RETURN_IF_ERROR(ForEachRow(jobs, [&](const Statement& row) {
+    work.jobs.push_back(ReadJob(row));
+    return absl::OkStatus();
+  }));
+  RETURN_IF_ERROR(LoadOpenExperiments(db, &work.experiments));
+  ASSIGN_OR_RETURN(work.last_epoch, LastEpoch(db));
+  return work;
+}
+
+absl::StatusOr<std::map<std::string, double>> LoadDurations(Database& db) {
+  Statement query(db,
+                  "SELECT e.series, e.suite, e.model, e.test, e.start,"
+                  " (r.finished_unix_ms - r.started_unix_ms) / 1000.0"
+                  " FROM result r JOIN experiment e ON e.id = r.experiment"
+                  " WHERE r.outcome = 'passed' AND r.started_unix_ms > 0"
+                  " AND r.finished_unix_ms >= r.started_unix_ms"
+                  " ORDER BY r.experiment DESC LIMIT ?");
+  query.Bind(kDurationWindow);
+  std::map<std::string, std::vector<double>> seconds;
+  RETURN_IF_ERROR(ForEachRow(query, [&](const Statement& row) {
+    const double s = row.Real(5);
+    const std::string test_and_start = absl::StrCat("/", row.Text(3), "/", row.Text(4));
+    seconds[absl::StrCat("series:", row.Text(0))].push_back(s);
+    seconds[absl::StrCat("model:", row.Text(1), "/", row.Text(2), test_and_start)].push_back(s);
+    seconds[absl::StrCat("suite:", row.Text(1), test_and_start)].push_back(s);
+    return absl::OkStatus();
+  }));
+  std::map<std::string, double> medians;
+  for (auto& [key, values] : seconds) medians[key] = Median(&values);
+  return medians;
+}
+
+}  // namespace dynbench::store

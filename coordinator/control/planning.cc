@@ -1,0 +1,199 @@
+#include "coordinator/control/planning.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "common/base/status.h"
+#include "coordinator/session/rows.h"
+
+namespace dynbench::control {
+namespace {
+
+// Slots of the fleet that can take an experiment with this device and environment.
+std::vector<SlotId> SlotsFor(const session::FleetView& fleet, const plan::Experiment& e) {
+  std::vector<SlotId> slots;
+  for (const auto& [worker, offers] : fleet.offers) {
+    for (const scheduler::SlotOffer& offer : offers) {
+      if (offer.accepting && offer.device == e.device &&
+          offer.environments.count(e.environment) > 0) {
+        slots.push_back({worker, offer.index});
+      }
+    }
+  }
+  return slots;
+}
+
+// Longest first onto the slot that is free first. Negative: something has no slot, or nothing like
+// it was ever measured.
+double PredictMakespan(const Context& context, const session::FleetView& fleet,
+                       const plan::Plan& plan) {
+  std::vector<std::pair<double, const plan::Experiment*>> todo;
+  for (const plan::Experiment& e : plan.experiments) {
+    if (e.planned_outcome) continue;
+    const auto seconds = context.predictions->Known(e);
+    if (!seconds) return -1;
+    todo.push_back({*seconds, &e});
+  }
+  std::stable_sort(todo.begin(), todo.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::map<SlotId, double> busy_s;
+  double makespan_s = 0;
+  for (const auto& [seconds, experiment] : todo) {
+    const std::vector<SlotId> slots = SlotsFor(fleet, *experiment);
+    if (slots.empty()) return -1;
+    const SlotId& first = *std::min_element(
+        slots.begin(), slots.end(),
+        [&](const SlotId& a, const SlotId& b) { return busy_s[a] < busy_s[b]; });
+    busy_s[first] += seconds;
+    makespan_s = std::max(makespan_s, busy_s[first]);
+  }
+  return makespan_s;
+}
+
+struct Insertion {
+  store::NewJob job;
+  store::InsertedJob inserted;
+  v1::Job header;
+};
+
+// The part of a new job that needs running.
+session::AddedJob ToDispatch(const Insertion& insertion) {
+  session::AddedJob added;
+  added.job = insertion.header;
+  added.policy = insertion.job.request.policy;
+  added.priority = insertion.job.request.priority;
+  for (size_t i = 0; i < insertion.inserted.experiments.size(); ++i) {
+    const plan::Experiment& e = insertion.job.plan.experiments[i];
+    if (e.planned_outcome) continue;
+    added.ids.push_back(insertion.inserted.experiments[i]);
+    added.experiments.push_back(e);
+  }
+  return added;
+}
+
+void InsertAndDispatch(const Context& context, store::NewJob job, Submitted done) {
+  auto insertion = std::make_shared<Insertion>();
+  insertion->job = std::move(job);
+  const auto change = [insertion](store::Database& db) -> absl::Status {
+    ASSIGN_OR_RETURN(insertion->inserted, store::InsertJob(db, insertion->job));
+    ASSIGN_OR_RETURN(const store::JobRow row, store::GetJob(db, insertion->inserted.job));
+    insertion->header = session::ToProto(row);
+    return absl::OkStatus();
+  };
+  context.ingest->Apply(
+      change, [dispatcher = context.dispatcher, insertion,
+               done = std::move(done)](const absl::Status& status) {
+        if (!status.ok()) return done(status);
+        v1::SubmitReply reply;
+        reply.set_job(insertion->inserted.job.value);
+        reply.set_planned(insertion->header.coverage().planned());
+        for (const plan::Experiment& e : insertion->job.plan.experiments) {
+          reply.set_skipped(reply.skipped() + (e.planned_outcome == plan::Outcome::kSkipped));
+        }
+        for (const std::string& w : insertion->job.plan.warnings) reply.add_warnings(w);
+        if (insertion->inserted.existed) return done(std::move(reply));
+        dispatcher->AddJob(ToDispatch(*insertion), [done, reply] { done(reply); });
+      });
+}
+
+}  // namespace
+
+absl::StatusOr<Planned> MakePlan(const Context& context, store::Database& db,
+                                 const std::string& request_json) {
+  Planned planned;
+  ASSIGN_OR_RETURN(planned.request, plan::RequestFromJson(request_json));
+  ASSIGN_OR_RETURN(const session::FleetView fleet, context.dispatcher->ViewFleet());
+  const auto predict = [&](const plan::Experiment& e) { return context.predictions->Expected(e); };
+  ASSIGN_OR_RETURN(planned.plan,
+                   plan::Expand(planned.request, *context.catalog, fleet.facts, predict));
+  std::set<std::string> files;
+  for (const plan::Experiment& e : planned.plan.experiments) {
+    if (e.source.file_sha256.empty() || !files.insert(e.source.file_sha256).second) continue;
+    if (store::GetFile(db, e.source.file_sha256).ok()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("the model file ", e.source.file_name, " (SHA-256 ", e.source.file_sha256,
+                     ") was not uploaded; send it with PutFile before the job"));
+  }
+  return planned;
+}
+
+absl::Status DescribePlan(const Context& context, const Planned& planned, v1::PlanPage* page) {
+  ASSIGN_OR_RETURN(const session::FleetView fleet, context.dispatcher->ViewFleet());
+  for (const std::string& warning : planned.plan.warnings) page->add_warnings(warning);
+  page->set_partitions(planned.plan.partitions);
+  page->set_expected_s(PredictMakespan(context, fleet, planned.plan));
+  std::map<SlotId, int64_t> could;
+  std::map<std::pair<std::string, std::string>, int64_t> nowhere;
+  for (const plan::Experiment& e : planned.plan.experiments) {
+    if (e.planned_outcome) continue;
+    const std::vector<SlotId> slots = SlotsFor(fleet, e);
+    for (const SlotId& slot : slots) ++could[slot];
+    if (slots.empty()) ++nowhere[{e.device, e.environment}];
+  }
+  for (const auto& [slot, n] : could) {
+    page->add_placements(absl::StrCat(n, n == 1 ? " experiment" : " experiments",
+                                      " can run on worker ", slot.worker.value, " slot ",
+                                      slot.index));
+  }
+  for (const auto& [needs, n] : nowhere) {
+    page->add_placements(absl::StrCat(n, n == 1 ? " experiment has" : " experiments have",
+                                      " no slot now: device ", needs.first, ", environment ",
+                                      needs.second));
+  }
+  return absl::OkStatus();
+}
+
+void Submit(const Context& context, Planned planned, std::string idempotency_key, Submitted done) {
+  store::NewJob job;
+  job.request = std::move(planned.request);
+  job.plan = std::move(planned.plan);
+  job.submitted_at = UnixNow();
+  job.idempotency_key = std::move(idempotency_key);
+  InsertAndDispatch(context, std::move(job), std::move(done));
+}
+
+void Retry(const Context& context, store::Database& db, const v1::RetryJobRequest& request,
+           Submitted done) {
+  const JobId id(request.job());
+  const auto load = [&]() -> absl::StatusOr<store::NewJob> {
+    if (!request.failed()) {
+      return absl::InvalidArgumentError("say what to retry: --failed (failed and lost experiments)");
+    }
+    store::NewJob job;
+    ASSIGN_OR_RETURN(job.request, store::GetRequest(db, id));
+    int partitions = 1;
+    for (ExperimentId after;;) {
+      ASSIGN_OR_RETURN(auto rows, store::ListResults(db, id, after, kPageRows, false));
+      if (rows.empty()) break;
+      for (store::ResultRow& row : rows) {
+        after = row.id;
+        if (!row.result || (row.result->outcome != plan::Outcome::kFailed &&
+                            row.result->outcome != plan::Outcome::kLost)) {
+          continue;
+        }
+        row.experiment.planned_outcome.reset();
+        row.experiment.reason.clear();
+        partitions = std::max(partitions, row.experiment.partition + 1);
+        job.plan.experiments.push_back(std::move(row.experiment));
+        job.retried.push_back(row.id);
+      }
+    }
+    if (job.plan.experiments.empty()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("job ", id.value, " has no failed or lost experiment; there is nothing to "
+                                         "retry"));
+    }
+    job.plan.partitions = partitions;
+    job.retries = id;
+    job.submitted_at = UnixNow();
+    return job;
+  };
+  absl::StatusOr<store::NewJob> job = load();
+  if (!job.ok()) return done(job.status());
+  InsertAndDispatch(context, *std::move(job), std::move(done));
+}
+
+}  // namespace dynbench::control

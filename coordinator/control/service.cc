@@ -1,0 +1,230 @@
+#include "coordinator/control/service.h"
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/base/version.h"
+#include "coordinator/control/jobs.h"
+#include "coordinator/control/log_stream.h"
+#include "coordinator/control/planning.h"
+#include "coordinator/control/put_file.h"
+#include "coordinator/control/results.h"
+#include "coordinator/control/watch.h"
+#include "coordinator/session/page_stream.h"
+#include "coordinator/session/rpc_status.h"
+#include "proto/dynbench/convert.h"
+
+namespace dynbench::control {
+namespace {
+
+using session::Page;
+using session::PageStream;
+using session::ToGrpc;
+
+// A unary verb that only asks: runs on the query pool and finishes the call with its status.
+grpc::ServerUnaryReactor* Answer(const Context& context, grpc::CallbackServerContext* call,
+                                 std::function<absl::Status(store::Database&)> verb) {
+  grpc::ServerUnaryReactor* reactor = call->DefaultReactor();
+  const absl::Status queued = context.pool->Run(
+      [reactor, verb = std::move(verb)](store::Database& db) { reactor->Finish(ToGrpc(verb(db))); });
+  if (!queued.ok()) reactor->Finish(ToGrpc(queued));
+  return reactor;
+}
+
+// A unary verb that changes something: finishes the call itself.
+grpc::ServerUnaryReactor* Change(
+    const Context& context, grpc::CallbackServerContext* call,
+    std::function<void(store::Database&, grpc::ServerUnaryReactor*)> verb) {
+  grpc::ServerUnaryReactor* reactor = call->DefaultReactor();
+  const absl::Status queued = context.pool->Run(
+      [reactor, verb = std::move(verb)](store::Database& db) { verb(db, reactor); });
+  if (!queued.ok()) reactor->Finish(ToGrpc(queued));
+  return reactor;
+}
+
+// Streams what `load` answers, a message each.
+template <typename Message>
+grpc::ServerWriteReactor<Message>* Stream(
+    const Context& context,
+    std::function<absl::StatusOr<std::vector<Message>>(store::Database&)> load) {
+  struct State {
+    std::vector<Message> messages;
+    size_t next = 0;
+    bool loaded = false;
+  };
+  auto state = std::make_shared<State>();
+  return new PageStream<Message>(
+      context.pool,
+      [state, load = std::move(load)](store::Database& db, Message* out) -> absl::StatusOr<Page> {
+        if (!std::exchange(state->loaded, true)) {
+          ASSIGN_OR_RETURN(state->messages, load(db));
+        }
+        if (state->next == state->messages.size()) return Page::kNone;
+        *out = std::move(state->messages[state->next++]);
+        return state->next == state->messages.size() ? Page::kLast : Page::kMore;
+      });
+}
+
+Submitted FinishWith(v1::SubmitReply* reply, grpc::ServerUnaryReactor* reactor) {
+  return [reply, reactor](absl::StatusOr<v1::SubmitReply> result) {
+    if (result.ok()) *reply = *std::move(result);
+    reactor->Finish(ToGrpc(result.status()));
+  };
+}
+
+}  // namespace
+
+grpc::ServerUnaryReactor* ControlService::GetInfo(grpc::CallbackServerContext* call,
+                                                  const v1::GetInfoRequest* /*request*/,
+                                                  v1::Info* reply) {
+  return Answer(context_, call, [this, reply](store::Database&) -> absl::Status {
+    ASSIGN_OR_RETURN(const session::FleetView fleet, context_.dispatcher->ViewFleet());
+    reply->set_version(kVersion);
+    reply->set_protocol_version(proto::kProtocolVersion);
+    reply->set_database(context_.database);
+    reply->set_http_address(context_.http_address);
+    reply->set_started_unix_ms(context_.started_unix_ms);
+    reply->set_workers_connected(static_cast<int>(fleet.workers.size()));
+    reply->set_slots(fleet.slots);
+    return absl::OkStatus();
+  });
+}
+
+grpc::ServerReadReactor<v1::PutFileChunk>* ControlService::PutFile(
+    grpc::CallbackServerContext* /*call*/, v1::PutFileReply* reply) {
+  return NewPutFile(context_.ingest, reply);
+}
+
+grpc::ServerWriteReactor<v1::PlanPage>* ControlService::Plan(grpc::CallbackServerContext* /*call*/,
+                                                             const v1::SubmitRequest* request) {
+  struct State {
+    Planned planned;
+    size_t next = 0;
+    bool planned_already = false;
+  };
+  auto state = std::make_shared<State>();
+  return new PageStream<v1::PlanPage>(
+      context_.pool,
+      [this, state, request](store::Database& db, v1::PlanPage* page) -> absl::StatusOr<Page> {
+        if (!std::exchange(state->planned_already, true)) {
+          ASSIGN_OR_RETURN(state->planned, MakePlan(context_, db, request->request_json()));
+          RETURN_IF_ERROR(DescribePlan(context_, state->planned, page));
+        }
+        const auto& all = state->planned.plan.experiments;
+        while (state->next < all.size() && page->experiments_size() < kPageRows) {
+          page->add_experiments()->set_json(plan::ToJson(all[state->next++]));
+        }
+        return state->next == all.size() ? Page::kLast : Page::kMore;
+      });
+}
+
+grpc::ServerUnaryReactor* ControlService::Submit(grpc::CallbackServerContext* call,
+                                                 const v1::SubmitRequest* request,
+                                                 v1::SubmitReply* reply) {
+  return Change(context_, call,
+                [this, request, reply](store::Database& db, grpc::ServerUnaryReactor* reactor) {
+                  absl::StatusOr<Planned> planned = MakePlan(context_, db, request->request_json());
+                  if (!planned.ok()) return reactor->Finish(ToGrpc(planned.status()));
+                  control::Submit(context_, *std::move(planned), request->idempotency_key(),
+                                  FinishWith(reply, reactor));
+                });
+}
+
+grpc::ServerWriteReactor<v1::Job>* ControlService::ListJobs(grpc::CallbackServerContext* /*call*/,
+                                                            const v1::ListJobsRequest* request) {
+  return Stream<v1::Job>(
+      context_, [this, request](store::Database& db) -> absl::StatusOr<std::vector<v1::Job>> {
+        if (request->job() == 0) return LoadJobs(context_, db, request->limit());
+        ASSIGN_OR_RETURN(v1::Job job, LoadJob(context_, db, JobId(request->job())));
+        return std::vector<v1::Job>{std::move(job)};
+      });
+}
+
+grpc::ServerWriteReactor<v1::ResultPage>* ControlService::ListResults(
+    grpc::CallbackServerContext* /*call*/, const v1::ListResultsRequest* request) {
+  auto walk = std::make_shared<RowWalk>(&context_, JobId(request->job()), request->with_samples());
+  return new PageStream<v1::ResultPage>(
+      context_.pool, [walk](store::Database& db, v1::ResultPage* page) -> absl::StatusOr<Page> {
+        ASSIGN_OR_RETURN(const bool some, walk->Next(db, page->mutable_rows()));
+        return some ? Page::kMore : Page::kNone;
+      });
+}
+
+grpc::ServerWriteReactor<v1::WatchEvent>* ControlService::WatchJob(
+    grpc::CallbackServerContext* /*call*/, const v1::WatchJobRequest* request) {
+  return NewWatch(&context_, *request);
+}
+
+grpc::ServerUnaryReactor* ControlService::CancelJob(grpc::CallbackServerContext* call,
+                                                    const v1::CancelJobRequest* request,
+                                                    v1::Job* reply) {
+  const auto finish = [this, request, reply](const absl::Status& status,
+                                             grpc::ServerUnaryReactor* reactor) {
+    if (!status.ok()) return reactor->Finish(ToGrpc(status));
+    const absl::Status queued =
+        context_.pool->Run([this, request, reply, reactor](store::Database& db) {
+          absl::StatusOr<v1::Job> job = LoadJob(context_, db, JobId(request->job()));
+          if (job.ok()) *reply = *std::move(job);
+          reactor->Finish(ToGrpc(job.status()));
+        });
+    if (!queued.ok()) reactor->Finish(ToGrpc(queued));
+  };
+  return Change(context_, call,
+                [this, request, finish](store::Database& db, grpc::ServerUnaryReactor* reactor) {
+                  // NotFound with the newest job's id, before anything is changed.
+                  const auto job = store::GetJob(db, JobId(request->job()));
+                  if (!job.ok()) return reactor->Finish(ToGrpc(job.status()));
+                  if (request->reason().empty()) {
+                    return reactor->Finish(ToGrpc(absl::InvalidArgumentError(
+                        "say why: cancel JOB --reason TEXT (it is kept in every cancelled row)")));
+                  }
+                  context_.dispatcher->CancelJob(
+                      job->id, request->reason(),
+                      [finish, reactor](const absl::Status& status) { finish(status, reactor); });
+                });
+}
+
+grpc::ServerUnaryReactor* ControlService::RetryJob(grpc::CallbackServerContext* call,
+                                                   const v1::RetryJobRequest* request,
+                                                   v1::SubmitReply* reply) {
+  return Change(context_, call,
+                [this, request, reply](store::Database& db, grpc::ServerUnaryReactor* reactor) {
+                  Retry(context_, db, *request, FinishWith(reply, reactor));
+                });
+}
+
+grpc::ServerUnaryReactor* ControlService::GetExperiment(grpc::CallbackServerContext* call,
+                                                        const v1::GetExperimentRequest* request,
+                                                        v1::ExperimentDetail* reply) {
+  return Answer(context_, call, [this, request, reply](store::Database& db) -> absl::Status {
+    ASSIGN_OR_RETURN(*reply, LoadExperiment(context_, db, ExperimentId(request->experiment())));
+    return absl::OkStatus();
+  });
+}
+
+grpc::ServerWriteReactor<v1::GetLogChunk>* ControlService::GetLog(
+    grpc::CallbackServerContext* /*call*/, const v1::GetLogRequest* request) {
+  return NewLogStream(&context_, *request);
+}
+
+grpc::ServerWriteReactor<v1::Worker>* ControlService::ListWorkers(
+    grpc::CallbackServerContext* /*call*/, const v1::ListWorkersRequest* /*request*/) {
+  return Stream<v1::Worker>(
+      context_, [this](store::Database& db) -> absl::StatusOr<std::vector<v1::Worker>> {
+        ASSIGN_OR_RETURN(session::FleetView fleet, context_.dispatcher->ViewFleet());
+        ASSIGN_OR_RETURN(const auto known, store::ListWorkers(db));
+        std::set<std::string> connected;
+        for (const v1::Worker& worker : fleet.workers) connected.insert(worker.id());
+        std::vector<v1::Worker> all = std::move(fleet.workers);
+        for (const store::WorkerInfo& worker : known) {
+          if (connected.count(worker.id.value) == 0) all.push_back(session::ToProto(worker));
+        }
+        return all;
+      });
+}
+
+}  // namespace dynbench::control

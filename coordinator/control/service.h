@@ -1,0 +1,47 @@
+// The Control service: dynbenchctl's side of the coordinator. Unary verbs run on the query pool;
+// lists are streamed in pages; nothing runs long on a gRPC thread. Errors keep their message: what
+// a verb says is what the user reads.
+#pragma once
+
+#include "coordinator/control/context.h"
+#include "dynbench/v1/control.grpc.pb.h"
+
+namespace dynbench::control {
+
+class ControlService : public v1::Control::CallbackService {
+ public:
+  explicit ControlService(Context context) : context_(std::move(context)) {}
+
+  grpc::ServerUnaryReactor* GetInfo(grpc::CallbackServerContext* call,
+                                    const v1::GetInfoRequest* request, v1::Info* reply) override;
+  grpc::ServerReadReactor<v1::PutFileChunk>* PutFile(grpc::CallbackServerContext* call,
+                                                     v1::PutFileReply* reply) override;
+  grpc::ServerWriteReactor<v1::PlanPage>* Plan(grpc::CallbackServerContext* call,
+                                               const v1::SubmitRequest* request) override;
+  grpc::ServerUnaryReactor* Submit(grpc::CallbackServerContext* call,
+                                   const v1::SubmitRequest* request,
+                                   v1::SubmitReply* reply) override;
+  grpc::ServerWriteReactor<v1::Job>* ListJobs(grpc::CallbackServerContext* call,
+                                              const v1::ListJobsRequest* request) override;
+  grpc::ServerWriteReactor<v1::ResultPage>* ListResults(
+      grpc::CallbackServerContext* call, const v1::ListResultsRequest* request) override;
+  grpc::ServerWriteReactor<v1::WatchEvent>* WatchJob(grpc::CallbackServerContext* call,
+                                                     const v1::WatchJobRequest* request) override;
+  grpc::ServerUnaryReactor* CancelJob(grpc::CallbackServerContext* call,
+                                      const v1::CancelJobRequest* request, v1::Job* reply) override;
+  grpc::ServerUnaryReactor* RetryJob(grpc::CallbackServerContext* call,
+                                     const v1::RetryJobRequest* request,
+                                     v1::SubmitReply* reply) override;
+  grpc::ServerUnaryReactor* GetExperiment(grpc::CallbackServerContext* call,
+                                          const v1::GetExperimentRequest* request,
+                                          v1::ExperimentDetail* reply) override;
+  grpc::ServerWriteReactor<v1::GetLogChunk>* GetLog(grpc::CallbackServerContext* call,
+                                                    const v1::GetLogRequest* request) override;
+  grpc::ServerWriteReactor<v1::Worker>* ListWorkers(grpc::CallbackServerContext* call,
+                                                    const v1::ListWorkersRequest* request) override;
+
+ private:
+  const Context context_;
+};
+
+}  // namespace dynbench::control

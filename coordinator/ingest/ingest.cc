@@ -1,0 +1,159 @@
+#include "coordinator/ingest/ingest.h"
+
+#include <chrono>
+#include <deque>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "common/base/check.h"
+#include "common/base/mutex.h"
+#include "common/base/time.h"
+#include "coordinator/ingest/batch.h"
+
+namespace dynbench::ingest {
+namespace {
+
+// Where a checkpoint pays although there is work: a long log makes reading slow and restarts long.
+constexpr int64_t kCheckpointBytes = 32 << 20;
+// Idle: not for every single change.
+constexpr int64_t kIdleCheckpointBytes = 1 << 20;
+constexpr auto kIdleWait = std::chrono::milliseconds(500);
+
+}  // namespace
+
+class Ingest::Impl {
+ public:
+  explicit Impl(std::unique_ptr<store::Database> db)
+      : db_(std::move(db)), thread_([this] { Run(); }) {}
+
+  ~Impl() {
+    {
+      MutexLock lock(mu_);
+      stopping_ = true;
+      stop_deadline_ = MonotonicNow() + kStopWaitNs;
+    }
+    wake_.NotifyAll();
+    thread_.join();
+  }
+
+  void Apply(Change change, Committed committed) {
+    {
+      MutexLock lock(mu_);
+      CHECK(!stopping_) << "Apply after the destructor began";
+      queue_.push_back({std::move(change), std::move(committed), absl::OkStatus()});
+    }
+    wake_.NotifyOne();
+  }
+
+  Counters counters() const {
+    MutexLock lock(mu_);
+    return counters_;
+  }
+
+  std::thread::id thread_id() const { return thread_.get_id(); }
+
+ private:
+  void Run() {
+    while (true) {
+      std::vector<Pending> batch = NextBatch();
+      if (batch.empty()) return;
+      Commit(std::move(batch));
+      if (db_->wal_bytes() > kCheckpointBytes) Checkpoint(/*truncate=*/false);
+    }
+  }
+
+  // Waits for changes. Empty: stopped, and nothing is left.
+  std::vector<Pending> NextBatch() {
+    MutexLock lock(mu_);
+    while (queue_.empty() && !stopping_) {
+      if (wake_.WaitFor(mu_, kIdleWait) || !queue_.empty() || stopping_) continue;
+      if (db_->wal_bytes() <= kIdleCheckpointBytes) continue;
+      mu_.Unlock();
+      Checkpoint(/*truncate=*/false);
+      mu_.Lock();
+    }
+    // A single change at rest goes at once; in a stream it waits a moment for its neighbours.
+    if (last_batch_ > 1 && !queue_.empty() && queue_.size() < kBatchLimit / 2 && !stopping_) {
+      wake_.WaitFor(mu_, std::chrono::nanoseconds(kBatchWaitNs));
+    }
+    std::vector<Pending> batch;
+    while (!queue_.empty() && batch.size() < kBatchLimit) {
+      batch.push_back(std::move(queue_.front()));
+      queue_.pop_front();
+    }
+    last_batch_ = batch.size();
+    return batch;
+  }
+
+  void Commit(std::vector<Pending> batch) {
+    const BatchOutcome outcome = RunBatch(*db_, &batch, kBatchTimeNs, [this] { return GiveUp(); });
+    {
+      MutexLock lock(mu_);
+      for (size_t i = batch.size(); i > outcome.applied; --i) {
+        queue_.push_front(std::move(batch[i - 1]));
+      }
+      counters_.changes += static_cast<int64_t>(outcome.applied);
+      ++(outcome.commit.ok() ? counters_.batches : counters_.failed_commits);
+    }
+    for (size_t i = 0; i < outcome.applied; ++i) {
+      if (batch[i].committed) {
+        batch[i].committed(outcome.commit.ok() ? batch[i].status : outcome.commit);
+      }
+    }
+  }
+
+  bool GiveUp() {
+    MutexLock lock(mu_);
+    return stopping_ && MonotonicNow() > stop_deadline_;
+  }
+
+  // An error is no harm: the log stays, and the next try comes.
+  void Checkpoint(bool truncate) {
+    if (!db_->Checkpoint(truncate).ok()) return;
+    MutexLock lock(mu_);
+    ++counters_.checkpoints;
+  }
+
+  const std::unique_ptr<store::Database> db_;  // the writer thread's
+  mutable Mutex mu_;
+  CondVar wake_;
+  std::deque<Pending> queue_ GUARDED_BY(mu_);
+  bool stopping_ GUARDED_BY(mu_) = false;
+  MonotonicTime stop_deadline_ GUARDED_BY(mu_);
+  size_t last_batch_ GUARDED_BY(mu_) = 0;
+  Counters counters_ GUARDED_BY(mu_);
+  std::thread thread_;
+};
+
+Ingest::Ingest(std::unique_ptr<store::Database> db)
+    : impl_(std::make_unique<Impl>(std::move(db))) {}
+Ingest::~Ingest() = default;
+
+void Ingest::Apply(Change change, Committed committed) {
+  impl_->Apply(std::move(change), std::move(committed));
+}
+
+absl::Status Ingest::ApplyAndWait(Change change) {
+  CHECK(std::this_thread::get_id() != impl_->thread_id()) << "would wait for itself";
+  struct Answer {
+    Mutex mu;
+    CondVar done;
+    bool has GUARDED_BY(mu) = false;
+    absl::Status status GUARDED_BY(mu);
+  } answer;
+  impl_->Apply(std::move(change), [&answer](const absl::Status& status) {
+    MutexLock lock(answer.mu);
+    answer.status = status;
+    answer.has = true;
+    // Under the lock: the waiter's frame, and with it `answer`, ends once it sees `has`.
+    answer.done.NotifyOne();
+  });
+  MutexLock lock(answer.mu);
+  while (!answer.has) answer.done.Wait(answer.mu);
+  return answer.status;
+}
+
+Counters Ingest::counters() const { return impl_->counters(); }
+
+}  // namespace dynbench::ingest

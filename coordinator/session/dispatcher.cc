@@ -1,0 +1,203 @@
+#include "coordinator/session/dispatcher.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/status.h"
+#include "coordinator/session/rows.h"
+#include "spdlog/spdlog.h"
+
+namespace dynbench::session {
+namespace {
+
+// A turn that comes this late means that the process was stopped or starved. A quarter of a lease's
+// life leaves workers three quarters of it to be heard again.
+int64_t PauseThresholdNs(const DispatcherOptions& options) {
+  return std::clamp(options.lease_ttl_ns / 4, 250 * kNsPerMs, 5 * kNsPerSecond);
+}
+
+constexpr int kMissedBeats = 3;  // then a stream counts as dead
+
+}  // namespace
+
+Dispatcher::Dispatcher(DispatcherOptions options, ingest::Ingest* ingest, ChangeFeed* feed,
+                       Predictions* predictions, SessionObserver* observer)
+    : options_(options),
+      ingest_(ingest),
+      feed_(feed),
+      predictions_(predictions),
+      observer_(observer),
+      loop_(PauseThresholdNs(options),
+            {[this](MonotonicTime now) { return Turn(now); },
+             [this](MonotonicTime now, int64_t gap_ns) { Resumed(now, gap_ns); }}) {}
+
+Dispatcher::~Dispatcher() { Stop(); }
+
+absl::Status Dispatcher::Start(store::Database& reader) {
+  ASSIGN_OR_RETURN(store::OpenWork work, store::LoadOpenWork(reader));
+  ASSIGN_OR_RETURN(auto durations, store::LoadDurations(reader));
+  predictions_->Load(std::move(durations));
+  std::map<JobId, plan::Request> requests;
+  for (const store::JobRow& job : work.jobs) {
+    ASSIGN_OR_RETURN(requests[job.id], store::GetRequest(reader, job.id));
+  }
+  scheduler::Options options;
+  options.lease_ttl_ns = options_.lease_ttl_ns;
+  options.crash_budget = options_.crash_budget;
+  options.first_epoch = LeaseEpoch(work.last_epoch.value + 1);
+  scheduler_ = std::make_unique<scheduler::Scheduler>(options);
+  next_beat_ = MonotonicNow() + options_.beat_interval_ns;
+  Recover(std::move(work), requests);
+  loop_.Start();
+  return absl::OkStatus();
+}
+
+void Dispatcher::Stop() { loop_.Stop(); }
+
+void Dispatcher::Recover(store::OpenWork work, const std::map<JobId, plan::Request>& requests) {
+  std::map<JobId, std::vector<const store::OpenExperiment*>> by_job;
+  for (const auto& open : work.experiments) by_job[open.job].push_back(&open);
+  std::map<LeaseEpoch, scheduler::Recovered::Lease> leases;
+  for (const store::JobRow& row : work.jobs) {
+    const plan::Request& request = requests.at(row.id);
+    AddedJob job{ToProto(row), request.policy, request.priority, {}, {}};
+    std::vector<LiveExperiment> live;
+    for (const store::OpenExperiment* open : by_job[row.id]) {
+      job.ids.push_back(open->id);
+      job.experiments.push_back(open->experiment);
+      LiveExperiment& experiment = live.emplace_back(MakeLive(open->id, row.id, open->experiment));
+      if (!open->lease) continue;
+      experiment.lease = open->lease;
+      experiment.worker = open->slot.worker;
+      experiment.slot = open->slot.index;
+      experiment.running = open->started;
+      experiment.attempts = open->started ? 1 : 0;
+      scheduler::Recovered::Lease& lease = leases[open->lease];
+      lease.epoch = open->lease;
+      lease.slot = open->slot;
+      lease.experiments.push_back(open->id);
+    }
+    live_.Add(job.job, std::move(live));
+    Feed(scheduler::JobAdded{row.id, job.policy, job.priority, MakeTasks(job)});
+  }
+  scheduler::Recovered recovered;
+  for (auto& [epoch, lease] : leases) recovered.leases.push_back(std::move(lease));
+  if (!work.jobs.empty()) {
+    spdlog::info("takes up {} jobs with {} unfinished experiments and {} live leases",
+                 work.jobs.size(), work.experiments.size(), recovered.leases.size());
+  }
+  Feed(recovered);
+  // A cancellation whose consequences were not committed yet is carried out again.
+  for (const store::JobRow& row : work.jobs) {
+    if (!row.cancel_reason.empty()) Feed(scheduler::JobCancelled{row.id, row.cancel_reason});
+  }
+}
+
+std::vector<scheduler::Task> Dispatcher::MakeTasks(const AddedJob& job) const {
+  std::vector<scheduler::Task> tasks;
+  tasks.reserve(job.ids.size());
+  for (size_t i = 0; i < job.ids.size(); ++i) {
+    const plan::Experiment& e = job.experiments[i];
+    tasks.push_back({job.ids[i], JobId(job.job.id()), e.device, e.environment, e.profile, e.model,
+                     predictions_->Expected(e), e.partition, job.ids[i].value});
+  }
+  return tasks;
+}
+
+void Dispatcher::AddJob(AddedJob job, std::function<void()> done) {
+  auto shared = std::make_shared<AddedJob>(std::move(job));
+  loop_.Post([this, shared, done = std::move(done)] {
+    const JobId id(shared->job.id());
+    std::vector<LiveExperiment> live;
+    live.reserve(shared->ids.size());
+    for (size_t i = 0; i < shared->ids.size(); ++i) {
+      live.push_back(MakeLive(shared->ids[i], id, shared->experiments[i]));
+    }
+    if (!live.empty()) {
+      live_.Add(shared->job, std::move(live));
+      Feed(scheduler::JobAdded{id, shared->policy, shared->priority, MakeTasks(*shared)});
+    }
+    done();
+  });
+}
+
+void Dispatcher::CancelJob(JobId job, std::string reason,
+                           std::function<void(const absl::Status&)> done) {
+  const auto mark = [job, reason](store::Database& db) {
+    return store::MarkCancelled(db, job, reason, UnixNow());
+  };
+  ingest_->Apply(mark, [this, job, reason, done = std::move(done)](const absl::Status& status) {
+    if (!status.ok()) return done(status);
+    loop_.Post([this, job, reason, done] {
+      if (LiveJob* live = live_.FindJob(job)) {
+        live->job.set_cancel_reason(reason);
+        dirty_.insert(job);
+      }
+      Feed(scheduler::JobCancelled{job, reason});
+      // Changes are applied in order: when this one is committed, those before it are.
+      ingest_->Apply([](store::Database&) { return absl::OkStatus(); }, done);
+    });
+  });
+}
+
+void Dispatcher::Resumed(MonotonicTime now, int64_t gap_ns) {
+  spdlog::warn("did not run for {:.1f} s; leases and streams get their full time again",
+               static_cast<double>(gap_ns) / kNsPerSecond);
+  for (auto& [id, worker] : fleet_.workers()) worker.last_heard = now;
+  Feed(scheduler::Resumed{});
+}
+
+MonotonicTime Dispatcher::Turn(MonotonicTime now) {
+  if (scheduler_->NextDeadline(now) <= now) Feed(scheduler::Tick{});
+  if (now >= next_beat_) KeepBeats(now);
+  PublishDirtyJobs();
+  return std::min(scheduler_->NextDeadline(now), next_beat_);
+}
+
+void Dispatcher::KeepBeats(MonotonicTime now) {
+  next_beat_ = now + options_.beat_interval_ns;
+  std::vector<WorkerId> silent;
+  for (auto& [id, worker] : fleet_.workers()) {
+    if (now - worker.last_heard > kMissedBeats * options_.beat_interval_ns) {
+      silent.push_back(id);
+      continue;
+    }
+    v1::CoordinatorMessage message;
+    message.mutable_beat();
+    worker.link->Send(std::move(message));
+  }
+  for (const WorkerId& id : silent) {
+    spdlog::warn("worker {} sent no beat for {:.1f} s; its stream is ended, its leases live on",
+                 id.value, static_cast<double>(now - fleet_.Find(id)->last_heard) / kNsPerSecond);
+    fleet_.Find(id)->link->Abort();
+    Leave(id);
+  }
+}
+
+void Dispatcher::PublishDirtyJobs() {
+  for (const JobId& id : std::exchange(dirty_, {})) {
+    LiveJob* live = live_.FindJob(id);
+    if (live == nullptr) continue;
+    const bool finished = live->finished();
+    if (finished) {
+      live->job.set_state(live->job.cancel_reason().empty() ? "finished" : "cancelled");
+      live->job.set_finished_unix_ms(UnixNow().ms);
+    }
+    if (feed_->HasWatchers(id)) feed_->PublishJob(Describe(*live), finished);
+    if (finished) live_.RemoveJob(id);
+  }
+}
+
+void Dispatcher::AnnounceRestart(int64_t expected_ms) {
+  loop_.Post([this, expected_ms] {
+    for (auto& [id, worker] : fleet_.workers()) {
+      v1::CoordinatorMessage message;
+      message.mutable_restarting()->set_expected_ms(expected_ms);
+      worker.link->Send(std::move(message));
+      worker.link->Close("the coordinator restarts; reconnect");
+    }
+    relay_.EndAll();
+  });
+}
+
+}  // namespace dynbench::session

@@ -1,0 +1,197 @@
+// Connects the pure scheduler with the world: one thread that owns the Scheduler and feeds it with
+// what workers, clients and the clock bring, and carries its actions out in the only safe order:
+//
+//   Grant          -> store, commit, then Lease to the worker (which may have left: then the
+//                     experiments are given back to the scheduler)
+//   AttemptFinished-> store, commit, then acknowledge to the worker, and, when it counts, Finished
+//   Revoke         -> to the worker at once; out of a Grant that is still being committed
+//   Conclude, Requeue, CloseLease -> store
+//
+// Every change of the store goes through Ingest in the order in which it was decided here, so the
+// store never sees a lease of an experiment before the requeue that made it possible.
+//
+// All public functions are thread-safe and do not block, except Start, Stop and the questions,
+// which wait at most kAnswerTime. Nothing of it may be called after Stop but the destructor.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/plan/experiment.h"
+#include "coordinator/ingest/ingest.h"
+#include "coordinator/scheduler/scheduler.h"
+#include "coordinator/session/change_feed.h"
+#include "coordinator/session/event_loop.h"
+#include "coordinator/session/fleet.h"
+#include "coordinator/session/live_jobs.h"
+#include "coordinator/session/log_relay.h"
+#include "coordinator/session/observer.h"
+#include "coordinator/session/predictions.h"
+
+namespace dynbench::session {
+
+struct DispatcherOptions {
+  int64_t beat_interval_ns = 5 * kNsPerSecond;
+  int64_t lease_ttl_ns = 120 * kNsPerSecond;
+  int crash_budget = 2;
+  // How long a hello waits for the old stream of the same worker id to end before it is refused.
+  int64_t duplicate_grace_ns = kNsPerSecond;
+};
+
+// A job that was committed, with its experiments that need running.
+struct AddedJob {
+  v1::Job job;  // coverage: what is done already (skipped)
+  plan::PartitionPolicy policy = plan::PartitionPolicy::kDynamic;
+  int priority = 0;
+  std::vector<ExperimentId> ids;              // parallel to `experiments`
+  std::vector<plan::Experiment> experiments;  // without a result
+};
+
+struct JobView {
+  bool open = false;  // false: not known here (finished); the rest is empty then
+  v1::Coverage coverage;
+  double eta_s = -1;
+  std::vector<std::string> waiting_reasons;
+};
+struct FleetView {
+  std::vector<v1::Worker> workers;  // connected
+  plan::FleetFacts facts;
+  int slots = 0, busy_slots = 0;
+  // Environments per worker and slot, for "what could run where".
+  std::map<WorkerId, std::vector<scheduler::SlotOffer>> offers;
+};
+struct Totals {
+  int64_t open_jobs = 0, waiting = 0, running = 0;
+};
+
+class Dispatcher {
+ public:
+  static constexpr std::chrono::milliseconds kAnswerTime{2000};
+
+  // All pointers outlive this object. `observer` may be null.
+  Dispatcher(DispatcherOptions options, ingest::Ingest* ingest, ChangeFeed* feed,
+             Predictions* predictions, SessionObserver* observer);
+  ~Dispatcher();
+  Dispatcher(const Dispatcher&) = delete;
+  Dispatcher& operator=(const Dispatcher&) = delete;
+
+  // Takes up the store's unfinished jobs and live leases and begins to dispatch.
+  absl::Status Start(store::Database& reader);
+  // Sends Restarting to every worker and ends the streams; leases live on in the store.
+  void AnnounceRestart(int64_t expected_ms);
+  void Stop();
+
+  const DispatcherOptions& options() const { return options_; }
+
+  // ---- worker sessions ----
+  // `welcome` says OK or DEGRADED; a duplicate id makes it REFUSED.
+  void Hello(std::shared_ptr<WorkerLink> link, v1::Hello hello, v1::Welcome welcome);
+  void Message(std::shared_ptr<WorkerLink> link, WorkerId worker, v1::WorkerMessage message);
+  void Left(std::shared_ptr<WorkerLink> link, WorkerId worker);
+
+  // ---- control ----
+  // `done` runs on the dispatcher's thread, after the first grants were decided.
+  void AddJob(AddedJob job, std::function<void()> done);
+  // `done` runs once everything that the cancellation decided is committed, with the status of the
+  // cancellation itself.
+  void CancelJob(JobId job, std::string reason, std::function<void(const absl::Status&)> done);
+  // The follower hears the log of the running attempt, or of the next one, until the experiment has
+  // its result; at once End() when it has one already.
+  void FollowLog(ExperimentId experiment, std::shared_ptr<LogFollower> follower);
+  void UnfollowLog(ExperimentId experiment, std::shared_ptr<LogFollower> follower);
+
+  // ---- questions; Unavailable when the dispatcher does not answer within kAnswerTime ----
+  // ETA and coverage of each job, in order; reasons only when asked for, at most 10 lines a job.
+  absl::StatusOr<std::vector<JobView>> ViewJobs(std::vector<JobId> jobs, bool with_reasons);
+  // Phases of those that run, by id.
+  absl::StatusOr<std::map<ExperimentId, std::string>> ViewPhases(JobId job);
+  absl::StatusOr<std::vector<std::string>> ExplainWaiting(ExperimentId experiment);
+  absl::StatusOr<FleetView> ViewFleet();
+  absl::StatusOr<Totals> ViewTotals();
+
+ private:
+  struct PendingGrant {
+    SlotId slot;
+    std::set<ExperimentId> dropped;  // revoked or requeued before the commit
+    std::vector<ExperimentId> experiments;
+    MonotonicTime decided_at;
+  };
+  struct PendingResult;
+
+  template <typename T>
+  absl::StatusOr<T> Ask(std::function<T()> question);
+  MonotonicTime now() const { return loop_.now(); }
+
+  // Life (dispatcher.cc)
+  void Recover(store::OpenWork work, const std::map<JobId, plan::Request>& requests);
+  MonotonicTime Turn(MonotonicTime now);
+  void Resumed(MonotonicTime now, int64_t gap_ns);
+  void KeepBeats(MonotonicTime now);
+  void PublishDirtyJobs();
+  std::vector<scheduler::Task> MakeTasks(const AddedJob& job) const;
+
+  // Workers (dispatcher_workers.cc)
+  void OnHello(const std::shared_ptr<WorkerLink>& link, const v1::Hello& hello, v1::Welcome welcome,
+               bool waited);
+  void Admit(const std::shared_ptr<WorkerLink>& link, const v1::Hello& hello);
+  void OnMessage(const std::shared_ptr<WorkerLink>& link, const WorkerId& worker,
+                 v1::WorkerMessage& message);
+  void OnBeat(ConnectedWorker& worker, const v1::WorkerBeat& beat);
+  void OnStarted(const WorkerId& worker, const AttemptId& attempt, UnixTimeMs started_at);
+  void OnPhase(const v1::PhaseChanged& phase);
+  void OnFinished(const WorkerId& worker, v1::AttemptFinished& finished);
+  void OnResultCommitted(const std::shared_ptr<PendingResult>& result, const absl::Status& status);
+  void OnLog(const v1::LogChunk& chunk);
+  void OnSlots(ConnectedWorker& worker);
+  void Leave(const WorkerId& worker);
+  void WatchLog(const LiveExperiment& experiment, bool watch);
+
+  // Actions (dispatcher_actions.cc)
+  void Feed(const scheduler::Event& event);
+  void CarryOut(const scheduler::Grant& grant);
+  void CarryOut(const scheduler::Revoke& revoke);
+  void CarryOut(const scheduler::Conclude& conclude);
+  void CarryOut(const scheduler::Requeue& requeue);
+  void CarryOut(const scheduler::CloseLease& close);
+  void OnGrantCommitted(LeaseEpoch epoch, const absl::Status& status);
+  void GiveBack(LeaseEpoch epoch, const std::vector<ExperimentId>& experiments,
+                const std::string& reason);
+  void DropFromPending(LeaseEpoch epoch, ExperimentId experiment);
+  // Commits `change`; tries again for ever when the store cannot (full disk), since the scheduler
+  // has decided. A logical refusal (NotFound, AlreadyExists, FailedPrecondition) is not retried.
+  void Commit(std::string what, ingest::Change change, std::function<void()> committed);
+  void Conclude(ExperimentId experiment, v1::Result result);
+  void PublishRow(const LiveExperiment& experiment);
+
+  // Questions (dispatcher_views.cc)
+  std::vector<std::string> ReasonsOf(const LiveJob& job);
+  v1::Job Describe(const LiveJob& job);
+
+  const DispatcherOptions options_;
+  ingest::Ingest* const ingest_;
+  ChangeFeed* const feed_;
+  Predictions* const predictions_;
+  SessionObserver* const observer_;
+
+  // Owned by the loop's thread.
+  std::unique_ptr<scheduler::Scheduler> scheduler_;
+  Fleet fleet_;
+  LiveJobs live_;
+  LogRelay relay_;
+  std::map<LeaseEpoch, PendingGrant> pending_grants_;
+  std::set<JobId> dirty_;
+  MonotonicTime next_beat_;
+
+  EventLoop loop_;  // last: its thread uses all of the above
+};
+
+}  // namespace dynbench::session

@@ -1,0 +1,149 @@
+// Questions that the dispatcher answers. Each runs on its thread between two events.
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "coordinator/session/dispatcher.h"
+
+namespace dynbench::session {
+namespace {
+
+constexpr size_t kReasonLines = 10;
+// Experiments looked at per job when reasons are collected: a job's experiments differ in few ways.
+constexpr size_t kReasonScan = 2000;
+
+std::string Plural(size_t n, const char* noun) {
+  return absl::StrCat(n, " ", noun, n == 1 ? "" : "s");
+}
+
+}  // namespace
+
+template <typename T>
+absl::StatusOr<T> Dispatcher::Ask(std::function<T()> question) {
+  auto answer = std::make_shared<std::promise<T>>();
+  std::future<T> future = answer->get_future();
+  loop_.Post([answer, question = std::move(question)] { answer->set_value(question()); });
+  answer.reset();  // a stopped loop drops the task, and with it the promise
+  try {
+    if (future.wait_for(kAnswerTime) == std::future_status::ready) return future.get();
+  } catch (const std::future_error&) {
+    return absl::UnavailableError("the coordinator is stopping; try again when it is back");
+  }
+  return absl::UnavailableError("the coordinator is too busy to answer; try again");
+}
+
+v1::Job Dispatcher::Describe(const LiveJob& live) {
+  v1::Job job = live.job;
+  const JobId id(job.id());
+  job.set_eta_s(live.finished() ? 0 : scheduler_->EtaSeconds(id, now()));
+  for (std::string& reason : ReasonsOf(live)) job.add_waiting_reasons(std::move(reason));
+  return job;
+}
+
+std::vector<std::string> Dispatcher::ReasonsOf(const LiveJob& job) {
+  // Experiments that wait for the same thing are told together.
+  std::map<std::pair<std::string, std::string>, std::pair<size_t, ExperimentId>> waiting;
+  std::map<SlotId, size_t> next;
+  size_t seen = 0;
+  for (const ExperimentId& id : job.open) {
+    if (++seen > kReasonScan) break;
+    const LiveExperiment& e = *live_.Find(id);
+    if (e.running) continue;
+    if (e.lease) {
+      ++next[{e.worker, e.slot}];
+    } else {
+      auto& group = waiting[{e.device, e.environment}];
+      if (group.first++ == 0) group.second = id;
+    }
+  }
+  std::vector<std::string> lines;
+  for (const auto& [slot, count] : next) {
+    lines.push_back(absl::StrCat(Plural(count, "experiment"), " in the lease of worker ",
+                                 slot.worker.value, " slot ", slot.index));
+  }
+  for (const auto& [group, first] : waiting) {
+    const std::string head = absl::StrCat(Plural(first.first, "experiment"), " (device ",
+                                          group.first, ", environment ", group.second, "): ");
+    for (const std::string& reason : scheduler_->ExplainWaiting(first.second)) {
+      lines.push_back(absl::StrCat(head, reason));
+    }
+  }
+  if (lines.size() > kReasonLines) lines.resize(kReasonLines);
+  return lines;
+}
+
+absl::StatusOr<std::vector<JobView>> Dispatcher::ViewJobs(std::vector<JobId> jobs,
+                                                          bool with_reasons) {
+  return Ask<std::vector<JobView>>([this, jobs = std::move(jobs), with_reasons] {
+    std::vector<JobView> views;
+    for (const JobId& id : jobs) {
+      JobView& view = views.emplace_back();
+      const LiveJob* live = live_.FindJob(id);
+      if (live == nullptr) continue;
+      view.open = true;
+      view.coverage = live->job.coverage();
+      view.eta_s = scheduler_->EtaSeconds(id, now());
+      if (with_reasons) view.waiting_reasons = ReasonsOf(*live);
+    }
+    return views;
+  });
+}
+
+absl::StatusOr<std::map<ExperimentId, std::string>> Dispatcher::ViewPhases(JobId job) {
+  return Ask<std::map<ExperimentId, std::string>>([this, job] {
+    std::map<ExperimentId, std::string> phases;
+    for (const LiveExperiment* live : live_.Running()) {
+      if (live->job == job) phases[live->id] = live->phase;
+    }
+    return phases;
+  });
+}
+
+absl::StatusOr<std::vector<std::string>> Dispatcher::ExplainWaiting(ExperimentId experiment) {
+  return Ask<std::vector<std::string>>([this, experiment]() -> std::vector<std::string> {
+    const LiveExperiment* live = live_.Find(experiment);
+    if (live == nullptr || live->running) return {};
+    if (live->lease) {
+      return {absl::StrCat("is in lease ", live->lease.value, " of worker ", live->worker.value,
+                           " slot ", live->slot, " and comes next there")};
+    }
+    return scheduler_->ExplainWaiting(experiment);
+  });
+}
+
+absl::StatusOr<FleetView> Dispatcher::ViewFleet() {
+  return Ask<FleetView>([this] {
+    FleetView view;
+    view.facts = fleet_.Facts();
+    std::map<SlotId, std::string> busy;
+    for (const LiveExperiment* live : live_.Running()) {
+      busy[{live->worker, live->slot}] = live->name;
+    }
+    for (auto& [id, connected] : fleet_.workers()) {
+      v1::Worker worker = ToProto(connected);
+      for (v1::WorkerSlot& slot : *worker.mutable_slots()) {
+        ++view.slots;
+        const auto found = busy.find({id, slot.index()});
+        if (found == busy.end()) continue;
+        ++view.busy_slots;
+        slot.set_busy_with(found->second);
+      }
+      view.offers[id] = Offers(connected.hello);
+      view.workers.push_back(std::move(worker));
+    }
+    return view;
+  });
+}
+
+absl::StatusOr<Totals> Dispatcher::ViewTotals() {
+  return Ask<Totals>([this] {
+    Totals totals;
+    for (const auto& [id, live] : live_.jobs()) {
+      ++totals.open_jobs;
+      totals.waiting += live.job.coverage().waiting();
+      totals.running += live.job.coverage().running();
+    }
+    return totals;
+  });
+}
+
+}  // namespace dynbench::session

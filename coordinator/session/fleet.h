@@ -1,0 +1,69 @@
+// The workers that are connected now. Thread-compatible: the dispatcher's thread owns it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "common/plan/expand.h"
+#include "common/store/queries.h"
+#include "common/store/writes.h"
+#include "coordinator/scheduler/scheduler.h"
+#include "dynbench/v1/control.pb.h"
+#include "dynbench/v1/session.pb.h"
+
+namespace dynbench::session {
+
+// A worker's stream, as the dispatcher sees it. Thread-safe; nothing here blocks.
+class WorkerLink {
+ public:
+  virtual ~WorkerLink() = default;
+  virtual void Send(v1::CoordinatorMessage message) = 0;
+  // Ends the stream once what was sent before is written. The worker reconnects.
+  virtual void Close(const std::string& reason) = 0;
+  // Ends it now: the other side does not read.
+  virtual void Abort() = 0;
+  virtual bool closed() const = 0;
+};
+
+struct ConnectedWorker {
+  WorkerId id;
+  std::shared_ptr<WorkerLink> link;
+  v1::Hello hello;  // kept up to date with SlotsChanged and EnvironmentsChanged; no held, no died
+  MonotonicTime last_heard;
+  UnixTimeMs last_seen;
+};
+
+class Fleet {
+ public:
+  ConnectedWorker& Join(const WorkerId& id, std::shared_ptr<WorkerLink> link, v1::Hello hello);
+  // nullptr when it is not connected.
+  ConnectedWorker* Find(const WorkerId& id);
+  void Leave(const WorkerId& id) { workers_.erase(id); }
+  std::map<WorkerId, ConnectedWorker>& workers() { return workers_; }
+
+  // The process start that the worker last said hello with; 0: never seen by this coordinator.
+  int64_t LastProcessStart(const WorkerId& id) const;
+
+  // The first accelerator (by worker id) if any worker has one, and the architecture of the workers
+  // that have the default device.
+  plan::FleetFacts Facts() const;
+
+ private:
+  std::map<WorkerId, ConnectedWorker> workers_;
+  std::map<WorkerId, int64_t> process_starts_;
+};
+
+std::vector<scheduler::SlotOffer> Offers(const v1::Hello& hello);
+std::vector<scheduler::HeldLease> HeldLeases(const v1::Hello& hello);
+store::WorkerRow ToRow(const v1::Hello& hello);
+// connected = true; slots' `busy_with` is the caller's to fill.
+v1::Worker ToProto(const ConnectedWorker& worker);
+// A worker that is in the store but not connected.
+v1::Worker ToProto(const store::WorkerInfo& worker);
+
+}  // namespace dynbench::session

@@ -1,0 +1,320 @@
+#include "worker/engine/attempt.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "spdlog/spdlog.h"
+
+namespace dynbench::worker {
+namespace {
+
+// Between TERM and KILL: long enough for a Python handler, short for who waits for the slot.
+constexpr int64_t kGraceMs = 3'000;
+// A lane that has not reported the end by then (after the grace) is killed itself.
+constexpr int64_t kLaneAnswerMs = 15'000;
+// A child that has reported has nothing left to do but to exit.
+constexpr int64_t kExitAfterResultMs = 10'000;
+// 64 KiB each: more than any result, and an end should somebody hold the socket's other end.
+constexpr int kMostLastReads = 1'024;
+
+}  // namespace
+
+std::string Attempt::IdText(const AttemptId& id) {
+  return absl::StrCat(id.experiment.value, ".", id.lease.value);
+}
+
+Attempt::Attempt(EventLoop* loop, AttemptSpec spec, AttemptObserver observer,
+                 MonotonicTime asked_at)
+    : loop_(loop),
+      spec_(std::move(spec)),
+      observer_(std::move(observer)),
+      pump_(loop, spec_.log_cap_bytes,
+            [this](int64_t offset, std::string_view bytes) {
+              if (observer_.log) observer_.log(offset, bytes);
+            }),
+      asked_ns_(asked_at.ns) {}
+
+Attempt::~Attempt() {
+  loop_->Cancel(deadline_timer_);
+  loop_->Cancel(kill_timer_);
+  CloseControl();
+}
+
+void Attempt::Run(std::unique_ptr<Lane> lane, Ended ended) {
+  lane_ = std::move(lane);
+  ended_ = std::move(ended);
+  lane_->Listen([this](const nlohmann::json& message) { HearLane(message); },
+                [this] { LaneLost(); });
+  auto [ours, theirs] = SocketPair();
+  const UniqueFd output = pump_.Open();
+  if (!ours || !output) {
+    spawn_error_ = "no descriptors left";
+    return Conclude();
+  }
+  fcntl(ours.get(), F_SETFL, O_NONBLOCK);
+  control_ = LineChannel(std::move(ours));
+  loop_->Watch(control_.fd(), [this] { ReadControl(); });
+  started_ns_ = MonotonicNow().ns;
+  CheckDeadline();
+  // stdout and stderr are one pipe, so that the log keeps their order. A lane that is gone shows at
+  // its own socket.
+  lane_->Send(RunMessage(), {theirs.get(), output.get(), output.get()});
+}
+
+nlohmann::json Attempt::RunMessage() const {
+  return {{"type", "run"},
+          {"attempt", IdText(spec_.id)},
+          {"experiment", nlohmann::json::parse(spec_.experiment_json, nullptr, false)},
+          {"work_dir", spec_.work_dir},
+          {"cache_dir", spec_.cache_dir},
+          {"model_file", spec_.model_file},
+          {"cores", spec_.cores},
+          {"prepare", spec_.prepare},
+          {"memory_limit_bytes", 0},
+          {"precompiled_headers_dir", spec_.precompiled_headers_dir},
+          {"device_index", spec_.device_index},
+          {"time_limit_ms", spec_.experiment.timeout_ms}};
+}
+
+void Attempt::HearLane(const nlohmann::json& message) {
+  const std::string type = message.value("type", "");
+  if (message.value("attempt", "") != IdText(spec_.id)) return;
+  if (type == "spawned") {
+    lane_->freezer().Adopt(message.value("pid", 0));
+  } else if (type == "spawn_failed") {
+    spawn_error_ = message.value("error", "the lane could not fork");
+    Conclude();
+  } else if (type == "exited") {
+    Exited(message);
+  }
+}
+
+void Attempt::ReadControl() {
+  const bool open = control_.Receive();
+  while (auto line = control_.TakeLine()) {
+    const auto message = nlohmann::json::parse(*line, nullptr, false);
+    if (message.is_object()) HearChild(message);
+  }
+  if (!open) CloseControl();
+}
+
+void Attempt::HearChild(const nlohmann::json& message) {
+  const std::string type = message.value("type", "");
+  // Nothing counts after the result, nor what a killed child still says.
+  if (result_ || killing_) return;
+  if (type == "phase") {
+    BeginPhase(message);
+  } else if (type == "window") {
+    if (!observer_.window) {
+      control_.Send(R"({"type":"go"})");
+      return;
+    }
+    // May be called from any thread, and after this attempt's end.
+    observer_.window([loop = loop_, alive = std::weak_ptr<bool>(alive_), this] {
+      loop->Post([alive, this] {
+        if (!alive.expired() && control_.open()) control_.Send(R"({"type":"go"})");
+      });
+    });
+  } else if (type == "window_done") {
+    if (observer_.window_done) observer_.window_done();
+  } else if (type == "result") {
+    auto result = plan::ResultFromRunnerJson(message);
+    if (!result.ok()) {
+      pump_.Note(absl::StrCat("the runner's result cannot be read: ",
+                              std::string(result.status().message())));
+      return;  // so its exit is one without a result
+    }
+    result_ = *std::move(result);
+    result_ns_ = MonotonicNow().ns;
+    CheckDeadline();
+  }
+}
+
+void Attempt::BeginPhase(const nlohmann::json& message) {
+  const std::string name = message.value("phase", "");
+  const auto phase = plan::ParsePhase(name);
+  if (!phase) return;
+  phases_.push_back({*phase, message.value("t_ns", MonotonicNow().ns)});
+  ending_.phase = *phase;
+  CheckDeadline();
+  if (observer_.phase) observer_.phase(*phase);
+}
+
+// Kills what is over its time and sets the timer for the next moment when something can be. Frozen
+// time counts for nobody.
+void Attempt::CheckDeadline() {
+  loop_->Cancel(deadline_timer_);
+  if (killing_) return;
+  const int64_t now = MonotonicNow().ns;
+  const auto left_ms = [&](int64_t begin_ns, int64_t limit_ms) {
+    return limit_ms - (now - begin_ns - FrozenNs(begin_ns, now)) / kNsPerMs;
+  };
+  int64_t left = left_ms(started_ns_, spec_.experiment.timeout_ms);
+  int64_t limit = spec_.experiment.timeout_ms;
+  bool whole = true;
+  const auto phase_limit = spec_.phase_limits_ms.find(ending_.phase);
+  if (!phases_.empty() && phase_limit != spec_.phase_limits_ms.end()) {
+    const int64_t phase_left = left_ms(phases_.back().begin_ns, phase_limit->second);
+    if (phase_left < left) {
+      left = phase_left;
+      limit = phase_limit->second;
+      whole = false;
+    }
+  }
+  if (result_) {
+    left = left_ms(result_ns_, kExitAfterResultMs);
+    limit = kExitAfterResultMs;
+  }
+  if (left <= 0) {
+    ending_.timed_out = true;
+    ending_.limit_ms = limit;
+    ending_.whole_timeout = whole;
+    pump_.Note(absl::StrFormat("time limit of %d ms passed; the process tree is ended", limit));
+    Kill(kGraceMs);
+    return;
+  }
+  deadline_timer_ = loop_->After(left, [this] { CheckDeadline(); });
+}
+
+void Attempt::Cancel(const std::string& reason) {
+  if (killing_) return;
+  ending_.cancelled = true;
+  ending_.cancel_reason = reason;
+  Kill(kGraceMs);
+}
+
+void Attempt::Kill(int64_t grace_ms) {
+  killing_ = true;
+  loop_->Cancel(deadline_timer_);
+  Thaw();  // TERM is for running processes
+  lane_->Send({{"type", "kill"}, {"attempt", IdText(spec_.id)}, {"grace_ms", grace_ms}});
+  kill_timer_ = loop_->After(grace_ms + kLaneAnswerMs, [this] {
+    spdlog::error("lane {} did not end attempt {}; it is killed", lane_->pid(), IdText(spec_.id));
+    lane_->Destroy();  // its end of file then comes through LaneLost
+  });
+}
+
+bool Attempt::Freeze() {
+  if (frozen_since_ns_ != 0) return true;
+  if (!lane_ || killing_) return true;
+  frozen_since_ns_ = MonotonicNow().ns;
+  if (lane_->freezer().Freeze()) return true;
+  Thaw();
+  return false;
+}
+
+void Attempt::Thaw() {
+  if (frozen_since_ns_ == 0 || !lane_) return;
+  lane_->freezer().Thaw();
+  const int64_t now = MonotonicNow().ns;
+  frozen_.push_back({frozen_since_ns_, now});
+  const int64_t length = now - frozen_since_ns_;
+  frozen_since_ns_ = 0;
+  if (control_.open()) {
+    control_.Send(nlohmann::json{{"type", "frozen"}, {"frozen_ns", length}}.dump());
+  }
+  CheckDeadline();
+}
+
+void Attempt::Exited(const nlohmann::json& message) {
+  ending_.exit = {message.value("code", 0), message.value("signal", 0)};
+  if (ending_.exit.signal != 0) ending_.exit.code = -1;
+  ending_.descendants_killed = message.value("descendants_killed", 0);
+  ending_.max_rss_bytes = message.value("max_rss_bytes", int64_t{0});
+  // What it said before it ended: up to the end of file, since the tree is gone.
+  for (int i = 0; i < kMostLastReads && control_.open(); ++i) ReadControl();
+  Conclude();
+}
+
+void Attempt::LaneLost() {
+  // We are in its own call, so it goes later. Its descendants are now below the worker (a
+  // subreaper); the engine sweeps them.
+  loop_->Post([lane = std::shared_ptr<Lane>(std::move(lane_))] {});
+  if (ending_.timed_out || ending_.cancelled) {
+    ending_.exit = {-1, 9};
+    return Conclude();
+  }
+  spawn_error_ = "its lane ended unexpectedly";
+  Conclude();
+}
+
+void Attempt::Conclude() {
+  loop_->Cancel(deadline_timer_);
+  loop_->Cancel(kill_timer_);
+  CloseControl();
+  pump_.Finish();
+  if (lane_) lane_->Listen(nullptr, nullptr);
+  const AttemptObserver observer = std::move(observer_);
+  const Ended ended = std::move(ended_);
+  std::unique_ptr<Lane> lane = std::move(lane_);
+  const std::string log = pump_.capture().Text();
+  if (!result_ && !spawn_error_.empty()) {
+    const std::string reason = spawn_error_;
+    ended(std::move(lane));  // may destroy this
+    if (observer.returned) observer.returned(reason);
+    return;
+  }
+  plan::Result result;
+  if (result_ && !ending_.cancelled) {
+    result = *std::move(result_);
+    AddEnding(ending_, &result);
+  } else {
+    result = ResultWithoutReport(ending_, log);
+  }
+  TakeOutFrozenSpans(&result);
+  ended(std::move(lane));
+  if (observer.finished) observer.finished(std::move(result), log);
+}
+
+int64_t Attempt::FrozenNs(int64_t begin_ns, int64_t end_ns) const {
+  int64_t sum = 0;
+  const auto add = [&](const Span& span) {
+    sum += std::max<int64_t>(0, std::min(span.end_ns, end_ns) - std::max(span.begin_ns, begin_ns));
+  };
+  for (const Span& span : frozen_) add(span);
+  if (frozen_since_ns_ != 0) add({frozen_since_ns_, end_ns});
+  return sum;
+}
+
+void Attempt::TakeOutFrozenSpans(plan::Result* result) const {
+  const int64_t end_ns = result_ns_ != 0 ? result_ns_ : MonotonicNow().ns;
+  // Without a report there are no spans from the child: the phase messages give them.
+  if (result->phases.empty()) {
+    for (size_t i = 0; i < phases_.size(); ++i) {
+      const int64_t next = i + 1 < phases_.size() ? phases_[i + 1].begin_ns : end_ns;
+      result->phases.push_back({phases_[i].phase, next - phases_[i].begin_ns, 0});
+    }
+  }
+  int64_t compile_frozen_ns = 0;
+  for (size_t i = 0; i < phases_.size(); ++i) {
+    const int64_t next = i + 1 < phases_.size() ? phases_[i + 1].begin_ns : end_ns;
+    const int64_t frozen_ns = FrozenNs(phases_[i].begin_ns, next);
+    if (frozen_ns == 0) continue;
+    if (phases_[i].phase == plan::Phase::kCompile) compile_frozen_ns += frozen_ns;
+    for (plan::PhaseSpan& span : result->phases) {
+      if (span.phase != phases_[i].phase) continue;
+      span.frozen_ns += frozen_ns;
+      span.duration_ns = std::max<int64_t>(0, span.duration_ns - frozen_ns);
+      break;
+    }
+  }
+  const int64_t prepared_ns = phases_.empty() ? end_ns : phases_[0].begin_ns;
+  result->phases.insert(result->phases.begin(),
+                        {plan::Phase::kPrepare, std::max<int64_t>(0, prepared_ns - asked_ns_), 0});
+  if (compile_frozen_ns > 0) {
+    result->notes.push_back(absl::StrFormat(
+        "frozen for %.3f s while compiling; compile times contain it", compile_frozen_ns / 1e9));
+  }
+}
+
+void Attempt::CloseControl() {
+  if (!control_.open()) return;
+  loop_->Unwatch(control_.fd());
+  control_.Close();
+}
+
+}  // namespace dynbench::worker

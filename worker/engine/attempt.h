@@ -1,0 +1,87 @@
+// One attempt on one lane, from `run` to the moment when nothing of its process tree is left.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/time.h"
+#include "worker/engine/engine.h"
+#include "worker/engine/lane.h"
+#include "worker/engine/outcome.h"
+#include "worker/process/event_loop.h"
+#include "worker/process/log_capture.h"
+
+namespace dynbench::worker {
+
+// Belongs to its event loop's thread.
+class Attempt {
+ public:
+  // `ended` is the last call: the lane comes back (null when it is lost).
+  using Ended = std::function<void(std::unique_ptr<Lane>)>;
+
+  Attempt(EventLoop* loop, AttemptSpec spec, AttemptObserver observer, MonotonicTime asked_at);
+  ~Attempt();
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+
+  void Run(std::unique_ptr<Lane> lane, Ended ended);
+  void Cancel(const std::string& reason);
+  bool Freeze();
+  void Thaw();
+
+  const AttemptSpec& spec() const { return spec_; }
+  pid_t lane_pid() const { return lane_ ? lane_->pid() : 0; }
+
+  // "experiment.lease", as the protocol with the runner writes it.
+  static std::string IdText(const AttemptId& id);
+
+ private:
+  struct Span {
+    int64_t begin_ns, end_ns;
+  };
+  struct PhaseStart {
+    plan::Phase phase;
+    int64_t begin_ns;
+  };
+
+  nlohmann::json RunMessage() const;
+  void HearLane(const nlohmann::json& message);
+  void ReadControl();
+  void HearChild(const nlohmann::json& message);
+  void BeginPhase(const nlohmann::json& message);
+  void CheckDeadline();
+  void Kill(int64_t grace_ms);
+  void Exited(const nlohmann::json& message);
+  void LaneLost();
+  void Conclude();
+  void TakeOutFrozenSpans(plan::Result* result) const;
+  int64_t FrozenNs(int64_t begin_ns, int64_t end_ns) const;
+  void CloseControl();
+
+  EventLoop* loop_;
+  AttemptSpec spec_;
+  AttemptObserver observer_;
+  Ended ended_;
+  std::unique_ptr<Lane> lane_;
+  LineChannel control_;
+  LogPump pump_;
+  EventLoop::TimerId deadline_timer_ = 0;
+  EventLoop::TimerId kill_timer_ = 0;
+  int64_t asked_ns_;        // when the engine was asked for it
+  int64_t started_ns_ = 0;  // when the lane was
+  int64_t result_ns_ = 0;
+  std::vector<PhaseStart> phases_;
+  std::vector<Span> frozen_;
+  int64_t frozen_since_ns_ = 0;  // 0: not frozen
+  Ending ending_;
+  bool killing_ = false;
+  std::optional<plan::Result> result_;
+  std::string spawn_error_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace dynbench::worker

@@ -1,0 +1,76 @@
+// The native engine: drives dynbench-runner (worker/runner/PROTOCOL.md). One zygote for each
+// (environment, launch profile), a few idle lanes kept ready, one attempt on each busy lane.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/plan/configuration.h"
+#include "worker/engine/attempt.h"
+#include "worker/engine/engine.h"
+#include "worker/engine/zygote.h"
+#include "worker/host/environment.h"
+#include "worker/process/event_loop.h"
+
+namespace dynbench::worker {
+
+struct NativeEngineOptions {
+  std::string state_dir;   // zygotes keep their folders below it
+  std::vector<int> cores;  // of the zygotes and of everything below them
+  Variables variables;     // the worker's own; an allow-list of them passes
+  // Resolves a profile's name. Called on the engine's thread.
+  std::function<absl::StatusOr<plan::LaunchProfile>(const std::string&)> profile;
+};
+
+// Owns a thread, and every process below this one. Methods are thread-safe; observers are called on
+// the engine's thread.
+class NativeEngine : public Engine {
+ public:
+  // Makes this process a subreaper.
+  explicit NativeEngine(NativeEngineOptions options);
+  // Ends every attempt (observers hear nothing more), lane and zygote; nothing is left running.
+  ~NativeEngine() override;
+
+  // The environments that can be run. Starts the `default` profile's zygote of each new one; stops
+  // those of environments that are gone or changed, once their attempts have ended.
+  void SetEnvironments(std::map<std::string, Environment> environments);
+
+  void Start(AttemptSpec spec, AttemptObserver observer) override;
+  void Cancel(const AttemptId& attempt, const std::string& reason) override;
+  void Freeze(std::vector<AttemptId> attempts, std::function<void(bool)> done) override;
+  void Thaw(std::vector<AttemptId> attempts) override;
+
+  // Where inductor's precompiled headers of an environment are kept.
+  static std::string PrecompiledHeadersDir(const std::string& state_dir,
+                                           const Environment& environment);
+
+ private:
+  struct Warm;  // a zygote with its idle lanes
+
+  absl::StatusOr<Warm*> WarmFor(const Environment& environment, const std::string& profile);
+  void KeepOneLaneReady(const std::string& key);
+  void Begin(const std::string& key, std::shared_ptr<Attempt> attempt,
+             std::function<void(std::string)> returned);
+  void RunOn(const std::string& key, const std::shared_ptr<Attempt>& attempt,
+             std::unique_ptr<Lane> lane);
+  void GiveBack(const std::string& key, std::unique_ptr<Lane> lane);
+  void SweepOrphans();
+  void EndEverything();
+
+  const NativeEngineOptions options_;
+  EventLoop loop_;
+  // All of these belong to the loop's thread.
+  std::map<std::string, Environment> environments_;
+  std::map<std::string, std::unique_ptr<Warm>> warm_;  // by environment hash and profile
+  std::map<AttemptId, std::shared_ptr<Attempt>> attempts_;
+  // Cancelled while they still waited for a lane.
+  std::map<AttemptId, AttemptObserver> waiting_;
+  std::thread thread_;
+};
+
+}  // namespace dynbench::worker

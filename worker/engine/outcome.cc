@@ -1,0 +1,153 @@
+#include "worker/engine/outcome.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include <cctype>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "worker/host/split.h"
+
+namespace dynbench::worker {
+namespace {
+
+constexpr size_t kDetailCapBytes = 64 << 10;  // as common/plan/result.h says
+
+// What a person thinks of when reading the signal.
+std::string SignalHint(int signal, int64_t max_rss_bytes) {
+  switch (signal) {
+    case SIGSEGV:
+      return " (invalid memory access)";
+    case SIGABRT:
+      return " (abort; an assertion or an uncaught C++ exception)";
+    case SIGBUS:
+      return " (bus error; often a full /dev/shm or disk under a mapped file)";
+    case SIGILL:
+      return " (instruction that this CPU lacks)";
+    case SIGKILL:
+      return max_rss_bytes > 0
+                 ? absl::StrFormat(" (peak memory %.1f GiB; often the out-of-memory killer)",
+                                   static_cast<double>(max_rss_bytes) / (1 << 30))
+                 : " (often the out-of-memory killer)";
+    default:
+      return "";
+  }
+}
+
+std::string Seconds(int64_t ms) {
+  return ms % 1000 == 0 ? absl::StrCat(ms / 1000, " s") : absl::StrFormat("%.1f s", ms / 1000.0);
+}
+
+std::string CrashText(const Ending& ending) {
+  const std::string phase(plan::ToString(ending.phase));
+  if (ending.exit.signal != 0) {
+    return absl::StrCat("killed by ", SignalName(ending.exit.signal),
+                        SignalHint(ending.exit.signal, ending.max_rss_bytes), " in phase ", phase);
+  }
+  return absl::StrCat("exited with code ", ending.exit.code, " before a result, in phase ", phase);
+}
+
+// The end of a log, cut at a line.
+std::string LogTail(std::string_view log) {
+  if (log.size() > kDetailCapBytes) {
+    log.remove_prefix(log.size() - kDetailCapBytes);
+    const size_t line = log.find('\n');
+    if (line != std::string_view::npos) log.remove_prefix(line + 1);
+  }
+  return std::string(log);
+}
+
+}  // namespace
+
+std::string SignalName(int signal) {
+  // sigabbrev_np is newer than some C libraries that we build on.
+  static constexpr struct {
+    int number;
+    const char* name;
+  } kNames[] = {{SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"},
+                {SIGILL, "SIGILL"},   {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"},
+                {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},   {SIGKILL, "SIGKILL"},
+                {SIGUSR1, "SIGUSR1"}, {SIGSEGV, "SIGSEGV"}, {SIGUSR2, "SIGUSR2"},
+                {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"}, {SIGTERM, "SIGTERM"},
+                {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"}, {SIGSYS, "SIGSYS"}};
+  for (const auto& known : kNames) {
+    if (known.number == signal) return known.name;
+  }
+  return absl::StrCat("signal ", signal);
+}
+
+std::string LastExceptionLine(std::string_view log) {
+  static constexpr std::string_view kStart = "Traceback (most recent call last):";
+  const size_t start = log.rfind(kStart);
+  if (start == std::string_view::npos) return "";
+  std::string_view rest = log.substr(start + kStart.size());
+  if (!rest.empty() && rest[0] == '\n') rest.remove_prefix(1);
+  // Frames are indented; the first line that is not names the exception.
+  for (const std::string& line : Split(rest, '\n')) {
+    if (line.empty() || isspace(static_cast<unsigned char>(line[0])) || line[0] == '[') continue;
+    return line.substr(0, 1'000);
+  }
+  return "";
+}
+
+plan::Result ResultWithoutReport(const Ending& ending, std::string_view log) {
+  plan::Result result;
+  result.phase = ending.phase;
+  result.exit_code = ending.exit.code;
+  result.exit_signal = ending.exit.signal;
+  result.detail = LogTail(log);
+  if (ending.cancelled) {
+    result.outcome = plan::Outcome::kCancelled;
+    result.status = "cancelled";
+    result.blame = plan::Blame::kNone;
+    result.error = ending.cancel_reason;
+    return result;
+  }
+  result.outcome = plan::Outcome::kFailed;
+  result.blame = plan::BlameFor(ending.phase);
+  const std::string exception = LastExceptionLine(log);
+  if (ending.timed_out) {
+    result.status = "timeout";
+    result.error = absl::StrCat("timed out after ", Seconds(ending.limit_ms), " in phase ",
+                                std::string(plan::ToString(ending.phase)),
+                                ending.whole_timeout ? "" : " (the phase's own limit)");
+  } else {
+    result.status = "crash";
+    result.error = CrashText(ending);
+    // An exit after an exception: the exception is the useful line.
+    if (!exception.empty()) {
+      if (ending.exit.signal == 0) {
+        result.notes.push_back(result.error);
+        result.error = exception;
+      } else {
+        absl::StrAppend(&result.error, "; last exception: ", exception);
+      }
+    }
+  }
+  if (ending.descendants_killed > 0) {
+    result.notes.push_back(
+        absl::StrCat("processes left behind and killed: ", ending.descendants_killed));
+  }
+  return result;
+}
+
+void AddEnding(const Ending& ending, plan::Result* result) {
+  result->exit_code = ending.exit.code;
+  result->exit_signal = ending.exit.signal;
+  if (ending.timed_out) {
+    result->notes.push_back("did not end after its result and was killed");
+  } else if (ending.exit.signal != 0) {
+    result->notes.push_back(
+        absl::StrCat("killed by ", SignalName(ending.exit.signal), " after its result"));
+  } else if (ending.exit.code != 0) {
+    result->notes.push_back(
+        absl::StrCat("exited with code ", ending.exit.code, " after its result"));
+  }
+  if (ending.descendants_killed > 0) {
+    result->notes.push_back(
+        absl::StrCat("processes left behind and killed: ", ending.descendants_killed));
+  }
+}
+
+}  // namespace dynbench::worker

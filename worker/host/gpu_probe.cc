@@ -1,0 +1,108 @@
+#include "worker/host/gpu_probe.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "worker/host/split.h"
+
+namespace dynbench::worker {
+namespace {
+
+// The few declarations of NVML that are used, so that its headers are not needed to build.
+using NvmlDevice = struct NvmlDeviceOpaque*;
+struct NvmlMemory {
+  unsigned long long total, free, used;
+};
+struct NvmlPci {
+  char bus_id_legacy[16];
+  unsigned int domain, bus, device, pci_device_id, pci_subsystem_id;
+  char bus_id[32];
+};
+constexpr int kNvmlSuccess = 0;
+
+class NvmlProbe : public GpuProbe {
+ public:
+  std::vector<Gpu> List() override {
+    void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return {};
+    std::vector<Gpu> gpus = ListFrom(library);
+    dlclose(library);
+    return gpus;
+  }
+
+ private:
+  static std::vector<Gpu> ListFrom(void* library) {
+    const auto init = Symbol<int()>(library, "nvmlInit_v2");
+    const auto shutdown = Symbol<int()>(library, "nvmlShutdown");
+    const auto count_of = Symbol<int(unsigned*)>(library, "nvmlDeviceGetCount_v2");
+    const auto handle_of =
+        Symbol<int(unsigned, NvmlDevice*)>(library, "nvmlDeviceGetHandleByIndex_v2");
+    const auto uuid_of = Symbol<int(NvmlDevice, char*, unsigned)>(library, "nvmlDeviceGetUUID");
+    const auto name_of = Symbol<int(NvmlDevice, char*, unsigned)>(library, "nvmlDeviceGetName");
+    const auto memory_of = Symbol<int(NvmlDevice, NvmlMemory*)>(library, "nvmlDeviceGetMemoryInfo");
+    const auto pci_of = Symbol<int(NvmlDevice, NvmlPci*)>(library, "nvmlDeviceGetPciInfo_v3");
+    if (!init || !shutdown || !count_of || !handle_of || !uuid_of || !name_of || !memory_of ||
+        !pci_of || init() != kNvmlSuccess) {
+      return {};
+    }
+    std::vector<Gpu> gpus;
+    unsigned count = 0;
+    if (count_of(&count) != kNvmlSuccess) count = 0;
+    for (unsigned i = 0; i < count; ++i) {
+      NvmlDevice device{};
+      char uuid[96] = "", name[96] = "";
+      NvmlMemory memory{};
+      NvmlPci pci{};
+      if (handle_of(i, &device) != kNvmlSuccess || uuid_of(device, uuid, 96) != kNvmlSuccess) {
+        continue;  // a device that fell off the bus
+      }
+      name_of(device, name, 96);
+      memory_of(device, &memory);
+      pci_of(device, &pci);
+      gpus.push_back(
+          {static_cast<int>(i), uuid, name, pci.bus_id, static_cast<int64_t>(memory.total)});
+    }
+    shutdown();
+    return gpus;
+  }
+
+  template <typename Function>
+  static Function* Symbol(void* library, const char* name) {
+    return reinterpret_cast<Function*>(dlsym(library, name));
+  }
+};
+
+const Gpu* FindGpu(const std::vector<Gpu>& all, const std::string& entry) {
+  int index = -1;
+  if (absl::SimpleAtoi(entry, &index)) {
+    return index >= 0 && index < static_cast<int>(all.size()) ? &all[index] : nullptr;
+  }
+  for (const Gpu& gpu : all) {
+    if (!entry.empty() && absl::StartsWith(gpu.uuid, entry)) return &gpu;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<GpuProbe> MakeNvmlProbe() { return std::make_unique<NvmlProbe>(); }
+
+std::vector<Gpu> VisibleGpus(const std::vector<Gpu>& all, const char* visible) {
+  if (visible == nullptr) return all;
+  std::vector<Gpu> kept;
+  for (const std::string& raw : Split(visible, ',')) {
+    const Gpu* gpu = FindGpu(all, std::string(absl::StripAsciiWhitespace(raw)));
+    if (gpu == nullptr) break;
+    kept.push_back(*gpu);
+    kept.back().index = static_cast<int>(kept.size()) - 1;
+  }
+  return kept;
+}
+
+}  // namespace dynbench::worker

@@ -1,0 +1,58 @@
+#include "worker/process/tree_freezer.h"
+
+#include <set>
+#include <utility>
+
+#include "worker/process/process_tree.h"
+
+namespace dynbench::worker {
+namespace {
+
+constexpr int64_t kFreezeLimitMs = 2'000;
+
+}  // namespace
+
+TreeFreezer::TreeFreezer(pid_t root, const std::string& name, bool allow_cgroup) : root_(root) {
+  if (!allow_cgroup) return;
+  auto group = Cgroup::Create(name);
+  if (group.ok()) cgroup_.emplace(*std::move(group));
+}
+
+void TreeFreezer::Adopt(pid_t child) {
+  // A group that cannot take processes (another owner's hierarchy) is of no use.
+  if (cgroup_ && !cgroup_->Add(child).ok() && ReadProcessStat(child)) cgroup_.reset();
+}
+
+bool TreeFreezer::FreezeByCgroup() {
+  std::set<std::pair<pid_t, uint64_t>> inside;
+  while (true) {
+    // Whoever was forked before its parent was adopted is outside; a frozen group's members fork no
+    // more, so this ends.
+    bool added = false;
+    for (const ProcessStat& process : Descendants(root_)) {
+      if (!inside.emplace(process.pid, process.start_ticks).second) continue;
+      added = true;
+      if (!cgroup_->Add(process.pid).ok() && ReadProcessStat(process.pid)) return false;
+    }
+    if (!added) return true;
+    if (!cgroup_->Freeze(kFreezeLimitMs).ok()) return false;
+  }
+}
+
+bool TreeFreezer::Freeze() {
+  if (cgroup_) {
+    if (FreezeByCgroup()) return true;
+    if (!cgroup_->Thaw().ok()) return false;
+    cgroup_.reset();  // from now on by signals
+  }
+  if (StopTree(root_, kFreezeLimitMs)) return true;
+  ContinueTree(root_, kFreezeLimitMs);
+  return false;
+}
+
+void TreeFreezer::Thaw() {
+  if (cgroup_ && cgroup_->Thaw().ok()) return;
+  ContinueTree(root_, kFreezeLimitMs);
+}
+
+}  // namespace dynbench::worker
