@@ -126,11 +126,13 @@ constexpr char kCounting[] = R"(
   while :; do printf x >> "$COUNTER"; (:); done
 )";
 
-class FreezeTest : public ProcessTreeTest, public testing::WithParamInterface<bool> {};
+class FreezeTest : public ProcessTreeTest, public testing::WithParamInterface<bool> {
+ protected:
+  ScratchDir dir_;  // outlives the tree, which TearDown ends
+};
 
 TEST_P(FreezeTest, TheCounterStandsStillWhileFrozenAndGoesOnAfterwards) {
-  ScratchDir dir;
-  const std::string counter = dir / "counter";
+  const std::string counter = dir_ / "counter";
   WriteText(counter, "");
   setenv("COUNTER", counter.c_str(), 1);
   TreeFreezer freezer(getpid(), "test-" + std::to_string(getpid()), /*allow_cgroup=*/GetParam());
