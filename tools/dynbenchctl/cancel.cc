@@ -28,8 +28,7 @@ VerbResult Cancel(Context& context, const Arguments& arguments) {
                                             &v1::Control::Stub::CancelJob, request)));
   const JobView view = FromProto(reply);
   if (context.globals.json) {
-    PrintJson(context,
-              {{"schema", "dynbench.status/1"}, {"jobs", Json::array({JobJson(view)})}});
+    PrintJson(context, formats::StatusJson({view}));
   } else if (!context.globals.quiet) {
     context.out() << StatusText({view});
   }

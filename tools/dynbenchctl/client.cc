@@ -41,12 +41,11 @@ Client::Client(std::string address, std::shared_ptr<grpc::Channel> channel)
 absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const std::string& address) {
   RETURN_IF_ERROR(CheckAddress(address, "--coordinator"));
   grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // a proxy has no way to a loopback address
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);       // a proxy has no way to a loopback address
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);  // notices a coordinator that vanished
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
-  auto channel =
-      grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  auto channel = grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
   const auto deadline = In(kConnectTimeoutMs);
   grpc_connectivity_state state = channel->GetState(/*try_to_connect=*/true);
   while (state != GRPC_CHANNEL_READY) {

@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include "common/plan/suite.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "common/plan/suite.h"
 #include "tools/dynbenchctl/help.h"
 #include "tools/dynbenchctl/upstream_flags.h"
 
@@ -52,9 +52,10 @@ CommandTree::CommandTree() : root_("Distributed benchmarks of compiled PyTorch."
   root_.fallthrough();
   root_.require_subcommand(0, 1);
   root_.set_help_flag("-h,--help", "print this help and exit")->group("every verb");
-  root_.add_option("--coordinator", globals_.coordinator,
-                   "the coordinator to ask, host:port (default: $DYNBENCH_COORDINATOR, else "
-                   "127.0.0.1:7411)")
+  root_
+      .add_option("--coordinator", globals_.coordinator,
+                  "the coordinator to ask, host:port (default: $DYNBENCH_COORDINATOR, else "
+                  "127.0.0.1:7411)")
       ->envname("DYNBENCH_COORDINATOR")
       ->type_name("HOST:PORT")
       ->group("every verb");

@@ -2,11 +2,11 @@
 
 #include <filesystem>
 
+#include "common/formats/results_json.h"
+
 namespace dynbench::cli {
 
-void PrintJson(Context& context, const Json& json) {
-  context.out() << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
-}
+void PrintJson(Context& context, const Json& json) { context.out() << formats::JsonText(json); }
 
 void PrintError(Context& context, const std::string& text) {
   context.err() << "dynbenchctl: " << text << "\n";

@@ -11,7 +11,7 @@
 
 namespace dynbench::cli {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 inline constexpr char kDefaultCoordinator[] = "127.0.0.1:7411";
 

@@ -23,8 +23,11 @@ std::vector<EnvironmentView> EnvironmentsOf(const std::string& text) {
   if (!json.is_array()) return environments;
   for (const nlohmann::json& item : json) {
     if (!item.is_object()) continue;
-    EnvironmentView view{Text(item, "name"), Text(item, "torch_version"), Text(item, "hash"),
-                         Text(item, "python"), {}};
+    EnvironmentView view{Text(item, "name"),
+                         Text(item, "torch_version"),
+                         Text(item, "hash"),
+                         Text(item, "python"),
+                         {}};
     const auto suites = item.find("suites");
     if (suites != item.end() && suites->is_array()) {
       for (const auto& suite : *suites) {
@@ -45,13 +48,13 @@ class DbSource : public Source {
   absl::StatusOr<std::vector<JobView>> Jobs(int64_t limit) override {
     ASSIGN_OR_RETURN(auto rows, store::ListJobs(*db_, limit == 0 ? kJobsDefault : limit));
     std::vector<JobView> jobs;
-    for (auto& row : rows) jobs.push_back({std::move(row), -1, {}});
+    for (auto& row : rows) jobs.push_back({std::move(row), std::nullopt, {}});
     return jobs;
   }
 
   absl::StatusOr<JobView> GetJob(JobId job) override {
     ASSIGN_OR_RETURN(auto row, store::GetJob(*db_, job));
-    return JobView{std::move(row), -1, {}};
+    return JobView{std::move(row), std::nullopt, {}};
   }
 
   absl::StatusOr<std::vector<RowView>> Results(JobId job, bool with_samples) override {

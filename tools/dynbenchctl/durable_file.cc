@@ -34,8 +34,7 @@ absl::Status ReplaceFile(const std::string& path, std::string_view bytes) {
   // mkostemp makes the file private; an output is as readable as any other file of its owner.
   const mode_t mask = umask(0);
   umask(mask);
-  const bool written =
-      WriteAll(fd, bytes) && fchmod(fd, 0666 & ~mask) == 0 && fsync(fd) == 0;
+  const bool written = WriteAll(fd, bytes) && fchmod(fd, 0666 & ~mask) == 0 && fsync(fd) == 0;
   const int error = errno;
   close(fd);
   if (written && rename(temporary.c_str(), path.c_str()) == 0) return absl::OkStatus();

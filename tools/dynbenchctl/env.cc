@@ -5,7 +5,7 @@
 #include "common/base/status.h"
 #include "common/plan/nearest.h"
 #include "tools/dynbenchctl/source.h"
-#include "tools/dynbenchctl/text_table.h"
+#include "tools/dynbenchctl/table.h"
 #include "tools/dynbenchctl/verbs.h"
 
 namespace dynbench::cli {
@@ -49,14 +49,14 @@ void Print(Context& context, const std::vector<Entry>& entries) {
     PrintJson(context, {{"schema", "dynbench.environments/1"}, {"environments", list}});
     return;
   }
-  TextTable table({{"environment"}, {"torch"}, {"hash"}, {"suites"}, {"host"}, {"worker"},
-                   {"python"}});
+  formats::TextTable table(
+      {{"environment"}, {"torch"}, {"hash"}, {"suites"}, {"host"}, {"worker"}, {"python"}});
   for (const Entry& entry : entries) {
-    table.AddRow({entry.environment->name, entry.environment->torch_version,
-                  entry.environment->hash.substr(0, 12), Suites(*entry.environment),
-                  entry.worker->host, entry.worker->id, entry.environment->python});
+    AddTextRow(table, {entry.environment->name, entry.environment->torch_version,
+                       entry.environment->hash.substr(0, 12), Suites(*entry.environment),
+                       entry.worker->host, entry.worker->id, entry.environment->python});
   }
-  if (!entries.empty()) context.out() << table.Render();
+  if (!entries.empty()) context.out() << table.Render(StyleOf(context));
 }
 
 VerbResult List(Context& context) {
@@ -98,9 +98,10 @@ VerbResult Show(Context& context, const std::string& name) {
 }  // namespace
 
 void AddEnv(CommandTree& tree) {
-  CLI::App* group = tree.AddGroup(
-      "env", "The Python environments of the fleet. Registering one is done on its host: "
-             "dynbench-worker env add NAME --python PATH.");
+  CLI::App* group =
+      tree.AddGroup("env",
+                    "The Python environments of the fleet. Registering one is done on its host: "
+                    "dynbench-worker env add NAME --python PATH.");
   tree.AddVerb("list", "All environments of all workers.", &List, group);
   auto name = std::make_shared<std::string>();
   CLI::App* show = tree.AddVerb(

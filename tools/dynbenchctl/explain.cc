@@ -3,8 +3,8 @@
 #include "common/base/status.h"
 #include "tools/dynbenchctl/arguments.h"
 #include "tools/dynbenchctl/job_view.h"
-#include "tools/dynbenchctl/results_view.h"
-#include "tools/dynbenchctl/text_table.h"
+#include "tools/dynbenchctl/row_line.h"
+#include "tools/dynbenchctl/table.h"
 #include "tools/dynbenchctl/verbs.h"
 
 namespace dynbench::cli {
@@ -14,43 +14,49 @@ struct Arguments {
   std::string first, model, test;
 };
 
-std::string ExperimentText(const ExperimentView& view) {
+std::string ExperimentText(const ExperimentView& view, const formats::TableStyle& style) {
   const store::ResultRow& row = view.row.row;
   std::string text = "experiment " + std::to_string(row.id.value) + " of job " +
                      std::to_string(row.job.value) + "\n" + RowLine(view.row) + "\n";
   for (const std::string& reason : view.waiting_reasons) {
-    text += "waiting: " + OneLine(reason) + "\n";
+    text += "waiting: " + formats::Printable(reason) + "\n";
   }
   if (!view.attempts.empty()) {
-    TextTable table({{"lease"}, {"worker"}, {"slot"}, {"state"}, {"started (UTC)"},
-                     {"ended (UTC)"}, {"reason"}});
+    formats::TextTable table({{"lease"},
+                              {"worker"},
+                              {"slot"},
+                              {"state"},
+                              {"started (UTC)"},
+                              {"ended (UTC)"},
+                              {"reason"}});
     for (const store::AttemptRow& attempt : view.attempts) {
-      table.AddRow({std::to_string(attempt.id.lease.value), attempt.worker.value,
-                    std::to_string(attempt.slot), attempt.state, DateTime(attempt.started_at),
-                    DateTime(attempt.finished_at), attempt.reason});
+      AddTextRow(table, {std::to_string(attempt.id.lease.value), attempt.worker.value,
+                         std::to_string(attempt.slot), attempt.state, DateTime(attempt.started_at),
+                         DateTime(attempt.finished_at), attempt.reason});
     }
-    text += "\nattempts\n" + table.Render();
+    text += "\nattempts\n" + table.Render(style);
   }
   if (!row.result) return text;
   if (!row.result->phases.empty()) {
-    TextTable table({{"phase"}, {"seconds", TextTable::Align::kRight},
-                     {"frozen s", TextTable::Align::kRight}});
+    formats::TextTable table(
+        {{"phase"}, {"seconds", formats::Align::kRight}, {"frozen s", formats::Align::kRight}});
     for (const plan::PhaseSpan& span : row.result->phases) {
       char seconds[32], frozen[32];
       std::snprintf(seconds, sizeof seconds, "%.3f", static_cast<double>(span.duration_ns) / 1e9);
       std::snprintf(frozen, sizeof frozen, "%.3f", static_cast<double>(span.frozen_ns) / 1e9);
-      table.AddRow({std::string(ToString(span.phase)), seconds, frozen});
+      AddTextRow(table, {std::string(ToString(span.phase)), seconds, frozen});
     }
-    text += "\nphases\n" + table.Render();
+    text += "\nphases\n" + table.Render(style);
   }
-  for (const std::string& note : row.result->notes) text += "note: " + OneLine(note) + "\n";
+  for (const std::string& note : row.result->notes)
+    text += "note: " + formats::Printable(note) + "\n";
   if (!row.result->detail.empty()) text += "\n" + row.result->detail + "\n";
   return text;
 }
 
 Json ExperimentJson(const ExperimentView& view) {
   const JobView no_job;
-  Json json = ResultsJson(no_job, {view.row}, false)["results"][0];
+  Json json = ResultsJson(no_job, {view.row})["results"][0];
   json["job"] = view.row.row.job.value;
   json["waiting_reasons"] = view.waiting_reasons;
   json["attempts"] = Json::array();
@@ -69,15 +75,15 @@ Json ExperimentJson(const ExperimentView& view) {
 // A job: its counts, why what waits waits, and what went wrong.
 void ExplainJob(Context& context, const JobView& job, const std::vector<RowView>& rows) {
   if (context.globals.json) {
-    Json json = ResultsJson(job, rows, false);
+    Json json = ResultsJson(job, rows);
     json["schema"] = "dynbench.explain/1";
     PrintJson(context, json);
     return;
   }
   context.out() << StatusText({job});
   for (const RowView& row : rows) {
-    const bool news = IsFailure(row) || !row.row.result ||
-                      row.row.result->outcome == plan::Outcome::kSkipped;
+    const bool news =
+        IsFailure(row) || !row.row.result || row.row.result->outcome == plan::Outcome::kSkipped;
     if (news) context.out() << "  " << row.row.id << "  " << RowLine(row) << "\n";
   }
 }
@@ -111,7 +117,7 @@ VerbResult Explain(Context& context, const Arguments& arguments) {
     if (context.globals.json) {
       list.push_back(ExperimentJson(view));
     } else {
-      context.out() << (i > 0 ? "\n" : "") << ExperimentText(view);
+      context.out() << (i > 0 ? "\n" : "") << ExperimentText(view, StyleOf(context));
     }
   }
   if (context.globals.json) {

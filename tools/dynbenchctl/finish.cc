@@ -20,7 +20,7 @@ absl::StatusOr<FollowEnd> WaitForJob(Context& context, JobId job, double timeout
 }
 
 ExitCode ExitOf(const FollowEnd& end) {
-  Findings findings = FindingsOf(end.job.row.coverage);
+  Findings findings = FindingsOf(end.job.job.coverage);
   findings.wait_timed_out = end.timed_out;
   return Decide(findings);
 }

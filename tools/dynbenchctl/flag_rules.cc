@@ -22,8 +22,8 @@ std::vector<std::string> Names(std::initializer_list<Given> flags) {
 absl::Status AtMostOne(std::initializer_list<Given> flags, const std::string& advice) {
   const auto names = Names(flags);
   if (names.size() < 2) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrJoin(names, " and ") + " exclude each other: " +
-                                    advice);
+  return absl::InvalidArgumentError(absl::StrJoin(names, " and ") +
+                                    " exclude each other: " + advice);
 }
 
 // The first of `flags` that was given has no effect for the reason `why`.
@@ -40,14 +40,12 @@ absl::Status CheckExclusive(const SubmitFlags& f) {
                              {"--amp", f.amp},
                              {"--precision", f.precision.has_value()}},
                             "a job has one precision; submit one job for each"));
-  RETURN_IF_ERROR(AtMostOne({{"--inference", f.inference},
-                             {"--training", f.training},
-                             {"--mode", !f.mode.empty()}},
-                            "for both modes use --mode inference,training"));
-  RETURN_IF_ERROR(AtMostOne({{"--performance", f.performance},
-                             {"--accuracy", f.accuracy},
-                             {"--test", !f.test.empty()}},
-                            "leave them out for both tests, which is the default"));
+  RETURN_IF_ERROR(AtMostOne(
+      {{"--inference", f.inference}, {"--training", f.training}, {"--mode", !f.mode.empty()}},
+      "for both modes use --mode inference,training"));
+  RETURN_IF_ERROR(AtMostOne(
+      {{"--performance", f.performance}, {"--accuracy", f.accuracy}, {"--test", !f.test.empty()}},
+      "leave them out for both tests, which is the default"));
   RETURN_IF_ERROR(AtMostOne({{"--cold-start-latency", f.cold_start_latency},
                              {"--warm-start-latency", f.warm_start_latency},
                              {"--start", !f.start.empty()}},
@@ -65,13 +63,13 @@ absl::Status CheckOutput(const SubmitFlags& f) {
   RETURN_IF_ERROR(NoEffect(f.disable_output,
                            {{"--output-directory", f.output_directory.has_value()}},
                            "--disable-output writes nothing"));
-  RETURN_IF_ERROR(NoEffect(!f.wait && !f.dry_run,
-                           {{"--output", f.output.has_value()},
-                            {"--output-directory", f.output_directory.has_value()}},
-                           "the file is written when the job has finished; add --wait, or use "
-                           "results JOB --csv later"));
-  RETURN_IF_ERROR(NoEffect(!f.wait, {{"--wait-timeout", f.wait_timeout_s.has_value()}},
-                           "it limits --wait"));
+  RETURN_IF_ERROR(NoEffect(
+      !f.wait && !f.dry_run,
+      {{"--output", f.output.has_value()}, {"--output-directory", f.output_directory.has_value()}},
+      "the file is written when the job has finished; add --wait, or use "
+      "results JOB --csv later"));
+  RETURN_IF_ERROR(
+      NoEffect(!f.wait, {{"--wait-timeout", f.wait_timeout_s.has_value()}}, "it limits --wait"));
   if (f.wait_timeout_s && !(*f.wait_timeout_s > 0)) {
     return absl::InvalidArgumentError("--wait-timeout wants seconds above 0");
   }

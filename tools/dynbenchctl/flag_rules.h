@@ -1,5 +1,5 @@
-// Which flags of `submit` exclude each other, and which of those about waiting and output would have
-// no effect. What concerns the plan is checked by common/plan/request_check.h. Pure.
+// Which flags of `submit` exclude each other, and which of those about waiting and output would
+// have no effect. What concerns the plan is checked by common/plan/request_check.h. Pure.
 #pragma once
 
 #include "absl/status/status.h"

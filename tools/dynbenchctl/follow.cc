@@ -30,9 +30,9 @@ class Follower {
     MonotonicTime lost_since = MonotonicNow();
     while (true) {
       const absl::Status status = Watch(&connected_once, &lost_since);
-      if (status.ok() && end_.job.row.id && end_.job.row.state != "running") return end_;
-      if (TimedOut() && (status.ok() || absl::IsUnavailable(status) ||
-                         absl::IsDeadlineExceeded(status))) {
+      if (status.ok() && end_.job.job.id && end_.job.job.state != "running") return end_;
+      if (TimedOut() &&
+          (status.ok() || absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status))) {
         end_.timed_out = true;
         return end_;
       }

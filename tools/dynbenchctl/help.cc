@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "tools/dynbenchctl/text_table.h"
+#include "common/formats/text_table.h"
 
 namespace dynbench::cli {
 namespace {
@@ -14,7 +14,7 @@ constexpr size_t kLineWidth = 100;
 // `label` and `text` side by side, `text` wrapped at words.
 std::string Entry(const std::string& label, const std::string& text) {
   std::string result = "  " + label;
-  size_t at = 2 + DisplayWidth(label);
+  size_t at = 2 + formats::DisplayWidth(label);
   if (at + 2 > kTextColumn) {
     result += "\n";
     at = 0;
@@ -25,7 +25,7 @@ std::string Entry(const std::string& label, const std::string& text) {
   while (begin < text.size()) {
     const size_t end = std::min(text.find(' ', begin), text.size());
     const std::string word = text.substr(begin, end - begin);
-    if (at > kTextColumn && at + 1 + DisplayWidth(word) > kLineWidth) {
+    if (at > kTextColumn && at + 1 + formats::DisplayWidth(word) > kLineWidth) {
       result += "\n" + std::string(kTextColumn, ' ');
       at = kTextColumn;
     }
@@ -34,7 +34,7 @@ std::string Entry(const std::string& label, const std::string& text) {
       ++at;
     }
     result += word;
-    at += DisplayWidth(word);
+    at += formats::DisplayWidth(word);
     begin = end + 1;
   }
   return result + "\n";

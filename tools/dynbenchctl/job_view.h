@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/dynbenchctl/context.h"
+#include "nlohmann/json.hpp"
 #include "tools/dynbenchctl/source.h"
 
 namespace dynbench::cli {
@@ -16,19 +16,10 @@ std::string CountsLine(const store::Coverage& coverage);
 // "job 3 (timm, nightly) running: 70 done …, about 4 min left".
 std::string StatusLine(const JobView& job);
 
-// "45 s", "4 min", "2 h 10 min"; empty when negative (unknown).
-std::string Duration(double seconds);
+// The one-line answer of each job, then why its experiments wait.
+std::string StatusText(const std::vector<JobView>& jobs);
 
 // "2026-11-29 20:15:03" in UTC; empty for 0.
 std::string DateTime(UnixTimeMs time);
-
-// {planned, passed, failed, skipped, lost, cancelled, waiting, running}.
-Json CoverageJson(const store::Coverage& coverage);
-
-// The job object of dynbench.status/1: id, state, counts, eta_s (null: unknown) and the rest.
-Json JobJson(const JobView& job);
-
-// The one-line answer of each job, then why its experiments wait.
-std::string StatusText(const std::vector<JobView>& jobs);
 
 }  // namespace dynbench::cli

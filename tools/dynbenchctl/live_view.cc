@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "tools/dynbenchctl/job_view.h"
-#include "tools/dynbenchctl/results_view.h"
-#include "tools/dynbenchctl/text_table.h"
+#include "tools/dynbenchctl/row_line.h"
 
 namespace dynbench::cli {
 namespace {
@@ -30,7 +29,7 @@ void AppendSome(const std::vector<std::string>& lines, size_t room, std::vector<
 }  // namespace
 
 std::vector<std::string> LiveLines(const LivePicture& picture, int width, int height) {
-  std::vector<std::string> lines = {Bar(picture.job.row.coverage, 30) + " " +
+  std::vector<std::string> lines = {Bar(picture.job.job.coverage, 30) + " " +
                                     StatusLine(picture.job)};
   std::vector<std::string> failures, running, waiting, ended;
   for (const auto& [id, row] : picture.rows) {
@@ -38,7 +37,7 @@ std::vector<std::string> LiveLines(const LivePicture& picture, int width, int he
     if (row.row.state == "running") running.push_back("  " + RowLine(row));
   }
   for (const std::string& reason : picture.job.waiting_reasons) {
-    waiting.push_back("  waiting: " + OneLine(reason));
+    waiting.push_back("  waiting: " + formats::Printable(reason));
   }
   for (auto id = picture.ended.rbegin(); id != picture.ended.rend(); ++id) {
     const auto row = picture.rows.find(*id);
@@ -58,7 +57,8 @@ std::vector<std::string> LiveLines(const LivePicture& picture, int width, int he
     if (room() == 0) break;
     lines.push_back(line);
   }
-  for (std::string& line : lines) line = Shorten(line, static_cast<size_t>(std::max(1, width)));
+  for (std::string& line : lines)
+    line = formats::Truncate(line, static_cast<size_t>(std::max(1, width)));
   return lines;
 }
 

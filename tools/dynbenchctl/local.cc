@@ -62,12 +62,10 @@ absl::StatusOr<FleetOptions> OptionsOf(const Context& context, const LocalPaths&
 }
 
 Json WorkerJson(const LocalPaths& paths, const LocalWorker& worker, size_t number) {
-  Json json = {{"pid", worker.process.pid},
-               {"running", IsRunning(worker.process)},
-               {"state_dir", worker.state_dir},
-               {"log", paths.Log("worker-" + std::to_string(number))},
-               {"worker_id", nullptr},
-               {"connected", false}};
+  Json json = {
+      {"pid", worker.process.pid},     {"running", IsRunning(worker.process)},
+      {"state_dir", worker.state_dir}, {"log", paths.Log("worker-" + std::to_string(number))},
+      {"worker_id", nullptr},          {"connected", false}};
   std::ifstream file(worker.state_dir + "/worker.json");
   const Json own = file ? Json::parse(file, nullptr, false) : Json();
   if (own.is_object() && own.value("pid", 0) == worker.process.pid) {
@@ -133,13 +131,13 @@ VerbResult Up(Context& context, const Arguments& arguments) {
   if (CoordinatorRuns(state)) {
     const size_t count = state.workers.size();
     const std::string port = state.address.substr(state.address.rfind(':') + 1);
-    const bool other_port = arguments.port.value_or(0) != 0 &&
-                            std::to_string(*arguments.port) != port;
+    const bool other_port =
+        arguments.port.value_or(0) != 0 && std::to_string(*arguments.port) != port;
     if (arguments.workers.value_or(static_cast<int>(count)) != static_cast<int>(count) ||
         other_port) {
       return absl::FailedPreconditionError(
-          "already up in " + paths.root + " with " + std::to_string(count) +
-          " worker(s) at " + state.address + "; to change that: dynbenchctl local down first");
+          "already up in " + paths.root + " with " + std::to_string(count) + " worker(s) at " +
+          state.address + "; to change that: dynbenchctl local down first");
     }
     options.workers = static_cast<int>(count);
     if (!arguments.environments.empty()) RETURN_IF_ERROR(RegisterEnvironments(paths, options));

@@ -74,8 +74,8 @@ absl::Status WaitUntil(const std::string& what, const ProcessRef& process, const
   const MonotonicTime deadline = MonotonicNow() + limit_ms * kNsPerMs;
   while (!done()) {
     if (!IsRunning(process)) {
-      return absl::UnavailableError(what + " ended at once; its log " + log + " says:" +
-                                    LastLines(log, 5));
+      return absl::UnavailableError(what + " ended at once; its log " + log +
+                                    " says:" + LastLines(log, 5));
     }
     if (MonotonicNow() >= deadline) {
       return absl::DeadlineExceededError(what + " is not ready after " +
@@ -91,11 +91,11 @@ absl::Status StartCoordinator(const LocalPaths& paths, const FleetOptions& optio
                               LocalState* state) {
   RETURN_IF_ERROR(MakeFolder(paths.Coordinator()));
   const std::string log = paths.Log("coordinator");
-  ASSIGN_OR_RETURN(state->coordinator,
-                   StartDaemon({options.bin_dir + "/dynbench-coordinator", "--listen",
-                                "127.0.0.1:" + std::to_string(options.port), "--state-dir",
-                                paths.Coordinator()},
-                               log));
+  ASSIGN_OR_RETURN(
+      state->coordinator,
+      StartDaemon({options.bin_dir + "/dynbench-coordinator", "--listen",
+                   "127.0.0.1:" + std::to_string(options.port), "--state-dir", paths.Coordinator()},
+                  log));
   RETURN_IF_ERROR(WriteLocalState(paths, *state));
   json ready;
   RETURN_IF_ERROR(WaitUntil("the coordinator", state->coordinator, log, kCoordinatorStartMs, [&] {
@@ -125,8 +125,7 @@ bool WorkerReady(Source& coordinator, const LocalWorker& worker) {
   });
 }
 
-absl::Status StartWorkers(const LocalPaths& paths, const FleetOptions& options,
-                          LocalState* state) {
+absl::Status StartWorkers(const LocalPaths& paths, const FleetOptions& options, LocalState* state) {
   const auto count = static_cast<size_t>(options.workers);
   state->workers.resize(count);
   for (size_t i = 0; i < count; ++i) {

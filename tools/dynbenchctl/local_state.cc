@@ -20,9 +20,7 @@ using nlohmann::json;
 constexpr char kSchema[] = "dynbench.local-state/1";
 
 json ToJson(const ProcessRef& process) {
-  return {{"pid", process.pid},
-          {"start_ticks", process.start_ticks},
-          {"boot_id", process.boot_id}};
+  return {{"pid", process.pid}, {"start_ticks", process.start_ticks}, {"boot_id", process.boot_id}};
 }
 
 ProcessRef ProcessFromJson(const json& value) {
@@ -84,8 +82,8 @@ std::string LocalStateDir(const std::string& flag, const std::string& cwd) {
   std::string folder = flag.empty() ? variable("DYNBENCH_STATE_DIR") : flag;
   if (folder.empty()) {
     const std::string state_home = variable("XDG_STATE_HOME");
-    folder = (state_home.empty() ? variable("HOME") + "/.local/state" : state_home) +
-             "/dynbench/local";
+    folder =
+        (state_home.empty() ? variable("HOME") + "/.local/state" : state_home) + "/dynbench/local";
   }
   std::string path = (std::filesystem::path(cwd) / folder).lexically_normal().string();
   while (path.size() > 1 && path.back() == '/') path.pop_back();

@@ -17,7 +17,9 @@ struct Arguments {
 const RowView& ToFollow(const std::vector<RowView>& rows) {
   const RowView* best = &rows.front();
   for (const RowView& row : rows) {
-    auto rank = [](const RowView& r) { return r.row.state == "running" ? 0 : !r.row.result ? 1 : 2; };
+    auto rank = [](const RowView& r) {
+      return r.row.state == "running" ? 0 : !r.row.result ? 1 : 2;
+    };
     if (rank(row) < rank(*best)) best = &row;
   }
   return *best;
@@ -31,7 +33,17 @@ VerbResult Logs(Context& context, const Arguments& arguments) {
   ASSIGN_OR_RETURN(const auto source, OpenSource(context.globals));
   ASSIGN_OR_RETURN(const auto all, source->Results(job, false));
   ASSIGN_OR_RETURN(auto rows, RowsOfModel(all, arguments.model, arguments.test));
-  if (arguments.follow) rows = {ToFollow(rows)};
+  if (arguments.follow) {
+    rows = {ToFollow(rows)};
+  } else {
+    const bool none_done = std::none_of(rows.begin(), rows.end(),
+                                        [](const RowView& r) { return r.row.result.has_value(); });
+    if (none_done) {
+      return absl::InvalidArgumentError(arguments.model + " is " + rows.front().row.state +
+                                        "; its log is kept when it has ended, -f follows it now");
+    }
+    std::erase_if(rows, [](const RowView& r) { return !r.row.result; });
+  }
   // A log may hold anything; what goes to a terminal must not drive it, a pipe gets every byte.
   const bool clean = context.terminal.out_is_terminal;
   for (const RowView& row : rows) {
@@ -45,7 +57,9 @@ VerbResult Logs(Context& context, const Arguments& arguments) {
       if (clean) {
         std::replace_if(
             text.begin(), text.end(),
-            [](char c) { return (c >= 0 && c < 0x20 && c != '\n' && c != '\t' && c != '\r') || c == 0x7F; },
+            [](char c) {
+              return (c >= 0 && c < 0x20 && c != '\n' && c != '\t' && c != '\r') || c == 0x7F;
+            },
             '?');
       }
       context.out() << text;

@@ -21,10 +21,10 @@ absl::StatusOr<PlanView> PlanOfCoordinator(const Globals& globals, const plan::R
   bool first = true;
   while (stream->Read(&page)) {
     if (first) {
-      view.warnings.assign(page.warnings().begin(), page.warnings().end());
+      view.plan.warnings.assign(page.warnings().begin(), page.warnings().end());
       view.placements.assign(page.placements().begin(), page.placements().end());
-      view.partitions = page.partitions();
-      view.expected_s = page.expected_s();
+      view.plan.partitions = page.partitions();
+      if (page.expected_s() >= 0) view.expected_s = page.expected_s();
       first = false;
     }
     for (const v1::PlannedExperiment& planned : page.experiments()) {
@@ -32,7 +32,7 @@ absl::StatusOr<PlanView> PlanOfCoordinator(const Globals& globals, const plan::R
       if (!experiment.ok()) {
         if (bad.ok()) bad = experiment.status();
       } else {
-        view.experiments.push_back(*std::move(experiment));
+        view.plan.experiments.push_back(*std::move(experiment));
       }
     }
   }
@@ -48,12 +48,9 @@ absl::StatusOr<PlanView> PlanOffline(const plan::Request& request) {
   utsname machine{};
   if (uname(&machine) == 0) fleet.arch = machine.machine;
   // Without history every experiment counts alike, which is all that `balanced` needs.
-  ASSIGN_OR_RETURN(plan::Plan plan, plan::Expand(request, catalog, fleet,
-                                                 [](const plan::Experiment&) { return 1.0; }));
   PlanView view;
-  view.experiments = std::move(plan.experiments);
-  view.warnings = std::move(plan.warnings);
-  view.partitions = plan.partitions;
+  ASSIGN_OR_RETURN(view.plan, plan::Expand(request, catalog, fleet,
+                                           [](const plan::Experiment&) { return 1.0; }));
   return view;
 }
 

@@ -1,12 +1,22 @@
 // The plan of a request: the coordinator's, which knows the fleet, or one made here.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "absl/status/statusor.h"
+#include "common/plan/expand.h"
 #include "common/plan/request.h"
 #include "tools/dynbenchctl/context.h"
-#include "tools/dynbenchctl/plan_view.h"
 
 namespace dynbench::cli {
+
+struct PlanView {
+  plan::Plan plan;
+  std::optional<double> expected_s;     // predicted makespan; none: unknown
+  std::vector<std::string> placements;  // which workers can take what
+};
 
 // Asks the coordinator. Unavailable when none answers.
 absl::StatusOr<PlanView> PlanOfCoordinator(const Globals& globals, const plan::Request& request);

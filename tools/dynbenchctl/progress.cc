@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tools/dynbenchctl/results_view.h"
+#include "tools/dynbenchctl/row_line.h"
 
 namespace dynbench::cli {
 

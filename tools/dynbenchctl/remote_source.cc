@@ -112,19 +112,19 @@ class RemoteSource : public Source {
 
 JobView FromProto(const v1::Job& job) {
   JobView view;
-  view.row.id = JobId(job.id());
-  view.row.state = job.state();
-  view.row.suite = job.suite();
-  view.row.label = job.label();
-  view.row.user = job.user();
-  view.row.cancel_reason = job.cancel_reason();
-  view.row.retries = JobId(job.retries());
-  view.row.submitted_at = {job.submitted_unix_ms()};
-  view.row.finished_at = {job.finished_unix_ms()};
+  view.job.id = JobId(job.id());
+  view.job.state = job.state();
+  view.job.suite = job.suite();
+  view.job.label = job.label();
+  view.job.user = job.user();
+  view.job.cancel_reason = job.cancel_reason();
+  view.job.retries = JobId(job.retries());
+  view.job.submitted_at = {job.submitted_unix_ms()};
+  view.job.finished_at = {job.finished_unix_ms()};
   const v1::Coverage& c = job.coverage();
-  view.row.coverage = {c.planned(), c.passed(),    c.failed(),  c.skipped(),
+  view.job.coverage = {c.planned(), c.passed(),    c.failed(),  c.skipped(),
                        c.lost(),    c.cancelled(), c.waiting(), c.running()};
-  view.eta_s = job.eta_s();
+  if (job.eta_s() >= 0) view.eta_s = job.eta_s();
   view.waiting_reasons.assign(job.waiting_reasons().begin(), job.waiting_reasons().end());
   return view;
 }

@@ -49,9 +49,9 @@ VerbResult Repro(Context& context, const Arguments& arguments) {
 
 void AddRepro(CommandTree& tree) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* verb = tree.AddVerb(
-      "repro", "One pasteable block that says how to measure an experiment again.",
-      [arguments](Context& context) { return Repro(context, *arguments); });
+  CLI::App* verb =
+      tree.AddVerb("repro", "One pasteable block that says how to measure an experiment again.",
+                   [arguments](Context& context) { return Repro(context, *arguments); });
   verb->add_option("EXPERIMENT", arguments->first,
                    "number of the experiment; or of the job when MODEL follows")
       ->required();

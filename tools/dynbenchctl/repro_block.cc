@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "common/base/version.h"
+#include "common/formats/text_table.h"
+
 #include "tools/dynbenchctl/job_view.h"
-#include "tools/dynbenchctl/results_view.h"
-#include "tools/dynbenchctl/text_table.h"
+#include "tools/dynbenchctl/row_line.h"
 
 namespace dynbench::cli {
 namespace {
@@ -54,7 +56,7 @@ void AddCompiler(const Experiment& e, std::vector<std::string>* words) {
 class Comments {
  public:
   void Add(const std::string& key, const std::string& value) {
-    if (!value.empty()) text_ += "# " + key + ": " + OneLine(value) + "\n";
+    if (!value.empty()) text_ += "# " + key + ": " + formats::Printable(value) + "\n";
   }
   std::string Take() { return std::move(text_); }
 
@@ -120,8 +122,8 @@ std::vector<std::string> ReproArguments(const Experiment& e) {
 
 std::string ShellQuote(const std::string& word) {
   const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("-_=.,:/+@%").find(static_cast<char>(c)) !=
-                                       std::string_view::npos;
+    return std::isalnum(c) != 0 ||
+           std::string_view("-_=.,:/+@%").find(static_cast<char>(c)) != std::string_view::npos;
   });
   if (plain) return word;
   std::string quoted = "'";
@@ -136,7 +138,7 @@ std::string ReproBlock(const ExperimentView& view) {
   comments.Add("experiment", std::to_string(row.id.value) + " of job " +
                                  std::to_string(row.job.value) + ", " + plan::DisplayName(e));
   comments.Add("outcome", RowLine(view.row));
-  comments.Add("dynbench", DYNBENCH_VERSION);
+  comments.Add("dynbench", kVersion);
   comments.Add("worker", row.worker_host.empty() ? row.worker.value
                                                  : row.worker_host + " (" + row.worker.value + ")");
   const Json environment = ParseOrNull(view.environment_json);
@@ -150,7 +152,8 @@ std::string ReproBlock(const ExperimentView& view) {
     comments.Add("batch size", std::to_string(row.result->batch_size));
     comments.Add("weights", row.result->weights);
     comments.Add("threads", std::to_string(row.result->threads) + " on cores " + row.result->cores);
-    for (const auto& [key, value] : row.result->in_force) comments.Add("in force", key + "=" + value);
+    for (const auto& [key, value] : row.result->in_force)
+      comments.Add("in force", key + "=" + value);
   }
   comments.Add("finished (UTC)", DateTime(row.finished_at));
   if (e.source.loader == "path") {
@@ -167,7 +170,7 @@ Json ReproJson(const ExperimentView& view) {
   Json argv = {"dynbenchctl"};
   for (const std::string& word : ReproArguments(row.experiment)) argv.push_back(word);
   return {{"schema", "dynbench.repro/1"},
-          {"version", DYNBENCH_VERSION},
+          {"version", kVersion},
           {"id", row.id.value},
           {"job", row.job.value},
           {"experiment", Json::parse(plan::ToJson(row.experiment))},

@@ -1,10 +1,11 @@
 #include <memory>
 
 #include "common/base/status.h"
-#include "common/formats/upstream_csv.h"
+#include "common/formats/results_table.h"
 #include "tools/dynbenchctl/arguments.h"
 #include "tools/dynbenchctl/csv_output.h"
-#include "tools/dynbenchctl/results_view.h"
+#include "tools/dynbenchctl/row_line.h"
+#include "tools/dynbenchctl/table.h"
 #include "tools/dynbenchctl/verbs.h"
 
 namespace dynbench::cli {
@@ -33,12 +34,12 @@ VerbResult Results(Context& context, const Arguments& arguments) {
     }
   }
   if (context.globals.json) {
-    PrintJson(context, ResultsJson(job, rows, arguments.samples));
+    PrintJson(context, ResultsJson(job, rows));
   } else if (arguments.csv) {
     ASSIGN_OR_RETURN(const std::string csv, CsvOfOneTest(rows));
     context.out() << csv;
   } else {
-    context.out() << ResultsText(job, rows);
+    context.out() << formats::ResultsTable(job.job, StoreRows(rows), StyleOf(context));
   }
   return ExitCode::kDone;
 }

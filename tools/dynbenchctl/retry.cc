@@ -24,9 +24,8 @@ VerbResult Retry(Context& context, const Arguments& arguments) {
   v1::RetryJobRequest request;
   request.set_job(job.value);
   request.set_failed(true);
-  ASSIGN_OR_RETURN(const v1::SubmitReply reply,
-                   (client->Call<v1::RetryJobRequest, v1::SubmitReply>(
-                       &v1::Control::Stub::RetryJob, request)));
+  ASSIGN_OR_RETURN(const v1::SubmitReply reply, (client->Call<v1::RetryJobRequest, v1::SubmitReply>(
+                                                    &v1::Control::Stub::RetryJob, request)));
   if (!arguments.wait || !context.globals.json) PrintSubmitted(context, reply);
   if (!arguments.wait) return ExitCode::kDone;
   return FollowAndReport(context, JobId(reply.job()), /*timeout_s=*/0, /*output_folder=*/"");

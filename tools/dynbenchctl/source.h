@@ -9,16 +9,14 @@
 
 #include "absl/status/statusor.h"
 #include "common/base/ids.h"
+#include "common/formats/results_json.h"
 #include "common/store/queries.h"
 #include "tools/dynbenchctl/context.h"
 
 namespace dynbench::cli {
 
-struct JobView {
-  store::JobRow row;
-  double eta_s = -1;  // negative: unknown (always with --db)
-  std::vector<std::string> waiting_reasons;
-};
+// A job; without an ETA and without waiting reasons when it comes from a database.
+using JobView = formats::JobProgress;
 
 struct RowView {
   store::ResultRow row;

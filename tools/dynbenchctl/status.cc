@@ -27,9 +27,7 @@ VerbResult Status(Context& context, const Arguments& arguments) {
     ASSIGN_OR_RETURN(jobs, source->Jobs(arguments.limit));
   }
   if (context.globals.json) {
-    Json list = Json::array();
-    for (const JobView& job : jobs) list.push_back(JobJson(job));
-    PrintJson(context, {{"schema", "dynbench.status/1"}, {"jobs", list}});
+    PrintJson(context, formats::StatusJson(jobs));
     return ExitCode::kDone;
   }
   if (jobs.empty()) PrintNote(context, "no jobs yet; submit one: dynbenchctl submit --suite timm");

@@ -4,9 +4,13 @@
 #include <memory>
 
 #include "common/base/status.h"
+#include "common/formats/plan_table.h"
+#include "common/formats/results_json.h"
 #include "tools/dynbenchctl/planning.h"
+#include "tools/dynbenchctl/source.h"
 #include "tools/dynbenchctl/submit_flags.h"
 #include "tools/dynbenchctl/submitting.h"
+#include "tools/dynbenchctl/table.h"
 #include "tools/dynbenchctl/verbs.h"
 
 namespace dynbench::cli {
@@ -25,11 +29,11 @@ VerbResult DryRun(Context& context, const BuiltRequest& built) {
     plan = PlanOffline(built.request);
   }
   if (!plan.ok()) return plan.status();
-  for (const std::string& warning : plan->warnings) PrintNote(context, warning);
   if (context.globals.json) {
-    PrintJson(context, PlanJson(*plan));
+    PrintJson(context, formats::PlanJson(plan->plan, plan->expected_s, plan->placements));
   } else {
-    context.out() << PlanText(*plan);
+    context.out() << formats::PlanTable(plan->plan, plan->expected_s, plan->placements,
+                                        StyleOf(context));
   }
   return ExitCode::kDone;
 }
@@ -73,12 +77,12 @@ void AddSubmit(CommandTree& tree) {
       "\\\n    --output=timm_models_inference.csv --wait");
 
   auto plan_flags = std::make_shared<SubmitFlags>();
-  CLI::App* plan = tree.AddVerb("plan",
-                                "Show what submit with the same flags would run; dispatch nothing.",
-                                [plan_flags](Context& context) {
-                                  plan_flags->dry_run = true;
-                                  return Submit(context, *plan_flags);
-                                });
+  CLI::App* plan =
+      tree.AddVerb("plan", "Show what submit with the same flags would run; dispatch nothing.",
+                   [plan_flags](Context& context) {
+                     plan_flags->dry_run = true;
+                     return Submit(context, *plan_flags);
+                   });
   AddSubmitFlags(tree, plan, plan_flags.get());
 }
 

@@ -152,7 +152,8 @@ void AddSubmitFlags(CommandTree& tree, CLI::App* verb, SubmitFlags* f) {
   add.Value("--priority", &f->priority, "N", "higher goes first (default: 0)");
   if (verb->get_name() == "plan") return;
   add.Switch("--wait", &f->wait, "follow the job, then print its table; exit code as `wait`");
-  add.Value("--wait-timeout", &f->wait_timeout_s, "SECONDS", "give up waiting (exit 6); needs --wait");
+  add.Value("--wait-timeout", &f->wait_timeout_s, "SECONDS",
+            "give up waiting (exit 6); needs --wait");
   add.Switch("--dry-run", &f->dry_run, "show the plan, dispatch nothing");
 }
 

@@ -3,9 +3,11 @@
 #include <random>
 
 #include "common/base/status.h"
+#include "common/formats/results_table.h"
 #include "tools/dynbenchctl/csv_output.h"
 #include "tools/dynbenchctl/finish.h"
-#include "tools/dynbenchctl/results_view.h"
+#include "tools/dynbenchctl/row_line.h"
+#include "tools/dynbenchctl/table.h"
 
 namespace dynbench::cli {
 namespace {
@@ -38,7 +40,8 @@ absl::Status Upload(Client& client, const LocalFile& file) {
   writer->WritesDone();
   RETURN_IF_ERROR(Annotate(client.FromGrpc(writer->Finish()), "sending " + file.path));
   if (reply.sha256() != file.sha256) {
-    return absl::DataLossError(file.path + " arrived at the coordinator with other bytes; submit "
+    return absl::DataLossError(file.path +
+                               " arrived at the coordinator with other bytes; submit "
                                "again");
   }
   return absl::OkStatus();
@@ -63,12 +66,13 @@ absl::StatusOr<v1::SubmitReply> SendRequest(Client& client, const BuiltRequest& 
 void PrintSubmitted(Context& context, const v1::SubmitReply& reply) {
   for (const std::string& warning : reply.warnings()) PrintNote(context, warning);
   if (context.globals.json) {
-    PrintJson(context, {{"schema", "dynbench.submit/1"},
-                        {"job", reply.job()},
-                        {"planned", reply.planned()},
-                        {"skipped", reply.skipped()},
-                        {"warnings", std::vector<std::string>(reply.warnings().begin(),
-                                                              reply.warnings().end())}});
+    PrintJson(
+        context,
+        {{"schema", "dynbench.submit/1"},
+         {"job", reply.job()},
+         {"planned", reply.planned()},
+         {"skipped", reply.skipped()},
+         {"warnings", std::vector<std::string>(reply.warnings().begin(), reply.warnings().end())}});
     return;
   }
   const std::string job = std::to_string(reply.job());
@@ -89,9 +93,9 @@ VerbResult FollowAndReport(Context& context, JobId job, double timeout_s,
   ASSIGN_OR_RETURN(const JobView view, source->GetJob(job));
   ASSIGN_OR_RETURN(const auto rows, source->Results(job, false));
   if (context.globals.json) {
-    PrintJson(context, ResultsJson(view, rows, false));
+    PrintJson(context, ResultsJson(view, rows));
   } else if (!context.globals.quiet) {
-    context.out() << "\n" << ResultsText(view, rows);
+    context.out() << "\n" << formats::ResultsTable(view.job, StoreRows(rows), StyleOf(context));
   }
   // An unfinished job has no whole file to write.
   if (!output_folder.empty() && !end.timed_out) {

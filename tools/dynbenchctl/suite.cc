@@ -3,7 +3,7 @@
 #include "common/base/status.h"
 #include "common/plan/catalog.h"
 #include "common/plan/nearest.h"
-#include "tools/dynbenchctl/text_table.h"
+#include "tools/dynbenchctl/table.h"
 #include "tools/dynbenchctl/verbs.h"
 
 namespace dynbench::cli {
@@ -39,17 +39,18 @@ VerbResult List(Context& context) {
                         {"profiles", profiles}});
     return ExitCode::kDone;
   }
-  TextTable table({{"kind"}, {"name"}, {"models", TextTable::Align::kRight}, {"description"}});
+  formats::TextTable table(
+      {{"kind"}, {"name"}, {"models", formats::Align::kRight}, {"description"}});
   for (const auto& [name, suite] : catalog.suites) {
-    table.AddRow({"suite", name, std::to_string(suite.models.size()), suite.description});
+    AddTextRow(table, {"suite", name, std::to_string(suite.models.size()), suite.description});
   }
   for (const auto& [name, configuration] : catalog.configurations) {
-    table.AddRow({"configuration", name, "", configuration.description});
+    AddTextRow(table, {"configuration", name, "", configuration.description});
   }
   for (const auto& [name, profile] : catalog.profiles) {
-    table.AddRow({"profile", name, "", profile.description});
+    AddTextRow(table, {"profile", name, "", profile.description});
   }
-  context.out() << table.Render();
+  context.out() << table.Render(StyleOf(context));
   return ExitCode::kDone;
 }
 
@@ -86,17 +87,22 @@ VerbResult Show(Context& context, const std::string& name) {
     PrintJson(context, Json::parse(plan::ToJson(suite).dump()));
     return ExitCode::kDone;
   }
-  const auto right = TextTable::Align::kRight;
-  TextTable table({{"model"}, {"batch", right}, {"training", right}, {"accuracy", right},
-                   {"tolerance", right}, {"skipped"}});
+  const auto right = formats::Align::kRight;
+  formats::TextTable table({{"model"},
+                            {"batch", right},
+                            {"training", right},
+                            {"accuracy", right},
+                            {"tolerance", right},
+                            {"skipped"}});
   for (const ModelRules& model : suite.models) {
     auto size = [](int n) { return n == 0 ? std::string("model's") : std::to_string(n); };
     char tolerance[32];
     std::snprintf(tolerance, sizeof tolerance, "%g", model.tolerance_inference);
-    table.AddRow({model.name, size(model.batch_size), size(model.batch_size_training),
-                  size(model.batch_size_accuracy), tolerance, Skips(model)});
+    AddTextRow(table, {model.name, size(model.batch_size), size(model.batch_size_training),
+                       size(model.batch_size_accuracy), tolerance, Skips(model)});
   }
-  context.out() << suite.name << ": " << suite.description << "\n\n" << table.Render();
+  context.out() << suite.name << ": " << suite.description << "\n\n"
+                << table.Render(StyleOf(context));
   return ExitCode::kDone;
 }
 

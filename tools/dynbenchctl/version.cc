@@ -1,3 +1,5 @@
+#include "common/base/version.h"
+#include "common/store/store.h"
 #include "proto/dynbench/convert.h"
 #include "tools/dynbenchctl/verbs.h"
 
@@ -7,11 +9,11 @@ namespace {
 VerbResult Version(Context& context) {
   if (context.globals.json) {
     PrintJson(context, {{"schema", "dynbench.version/1"},
-                        {"version", DYNBENCH_VERSION},
+                        {"version", kVersion},
                         {"protocol_version", proto::kProtocolVersion},
                         {"schema_version", store::kSchemaVersion}});
   } else {
-    context.out() << "dynbenchctl " << DYNBENCH_VERSION << " (protocol " << proto::kProtocolVersion
+    context.out() << "dynbenchctl " << kVersion << " (protocol " << proto::kProtocolVersion
                   << ", store schema " << store::kSchemaVersion << ")\n";
   }
   return ExitCode::kDone;

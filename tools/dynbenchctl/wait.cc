@@ -20,9 +20,9 @@ VerbResult Wait(Context& context, const Arguments& arguments) {
   ASSIGN_OR_RETURN(const FollowEnd end,
                    WaitForJob(context, job, arguments.timeout_s, /*rows=*/false));
   if (context.globals.json) {
-    PrintJson(context, {{"schema", "dynbench.status/1"},
-                        {"jobs", Json::array({JobJson(end.job)})},
-                        {"timed_out", end.timed_out}});
+    Json json = formats::StatusJson({end.job});
+    json["timed_out"] = end.timed_out;
+    PrintJson(context, json);
   } else {
     context.out() << StatusText({end.job});
   }

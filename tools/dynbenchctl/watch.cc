@@ -5,7 +5,7 @@
 #include "tools/dynbenchctl/follow.h"
 #include "tools/dynbenchctl/job_view.h"
 #include "tools/dynbenchctl/progress.h"
-#include "tools/dynbenchctl/results_view.h"
+#include "tools/dynbenchctl/row_line.h"
 #include "tools/dynbenchctl/verbs.h"
 
 namespace dynbench::cli {
@@ -16,24 +16,25 @@ absl::StatusOr<JobId> JobToWatch(Context& context) {
   ASSIGN_OR_RETURN(const auto source, OpenSource(context.globals));
   ASSIGN_OR_RETURN(const auto jobs, source->Jobs(0));
   if (jobs.empty()) {
-    return absl::NotFoundError("there is no job to watch; submit one: dynbenchctl submit --suite "
-                               "timm");
+    return absl::NotFoundError(
+        "there is no job to watch; submit one: dynbenchctl submit --suite "
+        "timm");
   }
-  JobId job = jobs.front().row.id;
+  JobId job = jobs.front().job.id;
   for (const JobView& view : jobs) {
-    if (view.row.state == "running") job = view.row.id;
+    if (view.job.state == "running") job = view.job.id;
   }
   return job;
 }
 
 // One JSON object a line: {"schema": "dynbench.watch/1", "job": …, "rows": […]}.
 void PrintEvent(Context& context, const JobView& job, const std::vector<RowView>& changed) {
-  const Json results = ResultsJson(job, changed, false);
+  const Json results = ResultsJson(job, changed);
   const Json event = {{"schema", "dynbench.watch/1"},
                       {"job", results["job"]},
                       {"coverage", results["coverage"]},
                       {"rows", results["results"]}};
-  context.out() << event.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
+  context.out() << formats::JsonLine(event);
   context.out().flush();
 }
 

@@ -2,7 +2,7 @@
 #include "common/base/time.h"
 #include "tools/dynbenchctl/job_view.h"
 #include "tools/dynbenchctl/source.h"
-#include "tools/dynbenchctl/text_table.h"
+#include "tools/dynbenchctl/table.h"
 #include "tools/dynbenchctl/verbs.h"
 
 namespace dynbench::cli {
@@ -16,9 +16,17 @@ std::string Joined(const std::vector<EnvironmentView>& environments) {
   return text.empty() ? "none" : text;
 }
 
-std::string WorkersText(const std::vector<WorkerView>& workers) {
-  TextTable table({{"worker"}, {"host"}, {"version"}, {"state"}, {"slot"}, {"device"}, {"cores"},
-                   {"environments"}, {"busy with"}, {"remark"}});
+std::string WorkersText(const std::vector<WorkerView>& workers, const formats::TableStyle& style) {
+  formats::TextTable table({{"worker"},
+                            {"host"},
+                            {"version"},
+                            {"state"},
+                            {"slot"},
+                            {"device"},
+                            {"cores"},
+                            {"environments"},
+                            {"busy with"},
+                            {"remark"}});
   for (const WorkerView& worker : workers) {
     const std::string state = worker.connected ? "connected" : "away";
     std::string remark;
@@ -33,7 +41,7 @@ std::string WorkersText(const std::vector<WorkerView>& workers) {
       cells.insert(cells.end(), {Joined(worker.environments), slot[3]});
       cells.push_back(slot_remark.empty() || remark.empty() ? remark + slot_remark
                                                             : remark + ", " + slot_remark);
-      table.AddRow(std::move(cells));
+      AddTextRow(table, cells);
     };
     for (const SlotView& slot : worker.slots) {
       const std::string device =
@@ -43,7 +51,7 @@ std::string WorkersText(const std::vector<WorkerView>& workers) {
     }
     if (worker.slots.empty()) add({"", "", "", ""}, "");
   }
-  return table.Render();
+  return table.Render(style);
 }
 
 Json WorkersJson(const std::vector<WorkerView>& workers) {
@@ -87,7 +95,7 @@ VerbResult Workers(Context& context) {
     PrintNote(context, "no worker has connected yet; start one: dynbench-worker --coordinator " +
                            context.globals.coordinator);
   } else {
-    context.out() << WorkersText(workers);
+    context.out() << WorkersText(workers, StyleOf(context));
   }
   return ExitCode::kDone;
 }
