@@ -120,6 +120,7 @@ Attempt ParseAttempt(const Json& run) {
   attempt.experiment = Required<Json>(run, "experiment");
   attempt.work_dir = Required<std::string>(run, "work_dir");
   attempt.cache_dir = Required<std::string>(run, "cache_dir");
+  attempt.temporary_dir = attempt.work_dir + "/tmp";
   attempt.model_file = run.value("model_file", "");
   attempt.headers_dir = run.value("precompiled_headers_dir", "");
   attempt.device_index = run.value("device_index", -1);

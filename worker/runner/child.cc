@@ -92,7 +92,7 @@ void SetUp(const Attempt& attempt, const ChildFds& fds, pid_t lane) {
   }
   if (!attempt.cores.empty()) SetAffinity(attempt.cores);
   StopCountingTensorOperations();
-  SetUpPython(temporary);
+  SetUpPython(attempt.temporary_dir);
 }
 
 // Compile workers end by themselves when they are asked to.
