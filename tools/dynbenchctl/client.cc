@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "common/base/status.h"
+#include "proto/dynbench/keepalive.h"
 
 namespace dynbench::cli {
 namespace {
@@ -42,8 +43,10 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const std::string& addre
   RETURN_IF_ERROR(CheckAddress(address, "--coordinator"));
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);       // a proxy has no way to a loopback address
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);  // notices a coordinator that vanished
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
+  // Notices a coordinator that vanished without a word.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, proto::kWorkerKeepaliveTimeMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, proto::kKeepaliveTimeoutMs);
+  arguments.SetMaxReceiveMessageSize(proto::kReceiveLimitBytes);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
   auto channel = grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
   const auto deadline = In(kConnectTimeoutMs);

@@ -51,21 +51,21 @@ CommandTree::CommandTree() : root_("Distributed benchmarks of compiled PyTorch."
   root_.formatter(std::make_shared<HelpFormatter>());
   root_.fallthrough();
   root_.require_subcommand(0, 1);
-  root_.set_help_flag("-h,--help", "print this help and exit")->group("every verb");
+  root_.set_help_flag("-h,--help", "print this help and exit")->group(kEveryVerb);
   root_
       .add_option("--coordinator", globals_.coordinator,
                   "the coordinator to ask, host:port (default: $DYNBENCH_COORDINATOR, else "
                   "127.0.0.1:7411)")
       ->envname("DYNBENCH_COORDINATOR")
       ->type_name("HOST:PORT")
-      ->group("every verb");
+      ->group(kEveryVerb);
   root_.add_option("--db", globals_.db, "read this database instead of asking a coordinator")
       ->type_name("FILE")
-      ->group("every verb");
+      ->group(kEveryVerb);
   root_.add_flag("--json", globals_.json, "print JSON with a field \"schema\" instead of text")
-      ->group("every verb");
+      ->group(kEveryVerb);
   root_.add_flag("-q,--quiet", globals_.quiet, "no progress and no notes, only the answer")
-      ->group("every verb");
+      ->group(kEveryVerb);
   root_.footer(
       "`dynbenchctl VERB --help` explains one verb. Exit codes: 0 done, 1 an experiment failed, "
       "2 usage,\n3 infrastructure, 4 nothing measured, 5 refused, 6 a wait's time limit passed.");
@@ -74,14 +74,16 @@ CommandTree::CommandTree() : root_("Distributed benchmarks of compiled PyTorch."
 CLI::App* CommandTree::AddVerb(const std::string& name, const std::string& summary, Run run,
                                CLI::App* parent) {
   CLI::App* verb = (parent == nullptr ? &root_ : parent)->add_subcommand(name, summary);
-  verb->set_help_flag("-h,--help", "print this help and exit")->group("every verb");
+  verb->footer("");  // not the root's
+  verb->set_help_flag("-h,--help", "print this help and exit")->group(kEveryVerb);
   runs_[verb] = std::move(run);
   return verb;
 }
 
 CLI::App* CommandTree::AddGroup(const std::string& name, const std::string& summary) {
   CLI::App* group = root_.add_subcommand(name, summary);
-  group->set_help_flag("-h,--help", "print this help and exit")->group("every verb");
+  group->footer("");
+  group->set_help_flag("-h,--help", "print this help and exit")->group(kEveryVerb);
   group->require_subcommand(0, 1);
   return group;
 }
@@ -96,7 +98,11 @@ std::vector<std::string> CommandTree::ChoicesOf(const CLI::Option* option) const
 }
 
 // Walks the words once before CLI11 does, for messages that name what was wrong and what is near.
-absl::Status CommandTree::CheckWords(const std::vector<std::string>& args) const {
+// Binds each value to its flag ("--repeat -3" becomes "--repeat=-3"), so that a value may begin
+// with a dash.
+absl::StatusOr<std::vector<std::string>> CommandTree::CheckWords(
+    const std::vector<std::string>& args) const {
+  std::vector<std::string> bound;
   const CLI::App* app = &root_;
   bool help = false;
   auto check_value = [&](const CLI::Option& option, const std::string& value) -> absl::Status {
@@ -113,7 +119,11 @@ absl::Status CommandTree::CheckWords(const std::vector<std::string>& args) const
   };
   for (size_t i = 0; i < args.size(); ++i) {
     const std::string& arg = args[i];
-    if (arg == "--") break;
+    if (arg == "--") {
+      bound.insert(bound.end(), args.begin() + static_cast<std::ptrdiff_t>(i), args.end());
+      break;
+    }
+    bound.push_back(arg);
     if (arg.size() < 2 || arg[0] != '-') {
       const auto verbs = VerbNames(*app);
       if (verbs.empty()) continue;  // an argument of the verb
@@ -135,7 +145,7 @@ absl::Status CommandTree::CheckWords(const std::vector<std::string>& args) const
       return Usage(*app, "unknown flag " + name + DidYouMean(name, FlagNames(*app)));
     }
     help = help || name == "--help" || name == "-h";
-    if (option->get_type_size() == 0) continue;  // a switch
+    if (!TakesValue(*option)) continue;  // a switch
     std::optional<std::string> value;
     if (equals != std::string::npos) {
       value = arg.substr(equals + 1);
@@ -143,6 +153,11 @@ absl::Status CommandTree::CheckWords(const std::vector<std::string>& args) const
       value = arg.substr(2);
     } else if (i + 1 < args.size()) {
       value = args[++i];
+      if (value->empty()) {
+        bound.push_back(*value);  // CLI11 takes "--flag=" for a flag without a value
+      } else {
+        bound.back() += (is_long ? "=" : "") + *value;
+      }
     }
     if (!value) return Usage(*app, name + " needs a value: " + OptionLabel(*option));
     if (auto status = check_value(*option, *value); !status.ok()) return status;
@@ -150,7 +165,7 @@ absl::Status CommandTree::CheckWords(const std::vector<std::string>& args) const
   if (!help && !VerbNames(*app).empty()) {
     return Usage(*app, "no verb given; one of: " + absl::StrJoin(VerbNames(*app), ", "));
   }
-  return absl::OkStatus();
+  return bound;
 }
 
 absl::Status CommandTree::Parse(const std::vector<std::string>& words, Run* run) {
@@ -159,13 +174,14 @@ absl::Status CommandTree::Parse(const std::vector<std::string>& words, Run* run)
     args.erase(args.begin());
     args.push_back("--help");
   }
-  if (auto status = CheckWords(args); !status.ok()) return status;
+  const auto bound = CheckWords(args);
+  if (!bound.ok()) return bound.status();
   CLI::App* app = &root_;
   auto descend = [&] {
     while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
   };
   try {
-    std::vector<std::string> reversed(args.rbegin(), args.rend());  // as CLI11 wants it
+    std::vector<std::string> reversed(bound->rbegin(), bound->rend());  // as CLI11 wants it
     root_.parse(reversed);
   } catch (const CLI::CallForHelp&) {
     descend();

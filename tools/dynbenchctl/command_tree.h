@@ -11,6 +11,7 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "tools/dynbenchctl/context.h"
 
 namespace dynbench::cli {
@@ -44,7 +45,7 @@ class CommandTree {
   absl::Status Parse(const std::vector<std::string>& args, Run* run);
 
  private:
-  absl::Status CheckWords(const std::vector<std::string>& args) const;
+  absl::StatusOr<std::vector<std::string>> CheckWords(const std::vector<std::string>& args) const;
 
   CLI::App root_;
   Globals globals_;

@@ -3,6 +3,8 @@
 #include <functional>
 #include <vector>
 
+#include "tools/dynbenchctl/help.h"
+
 namespace dynbench::cli {
 namespace {
 
@@ -158,7 +160,7 @@ std::string FishCompletion(const CommandTree& tree) {
       const std::string choices = Joined(tree.ChoicesOf(option));
       if (!choices.empty()) {
         text += " -x -a '" + choices + "'";
-      } else if (option->get_type_size() != 0) {
+      } else if (TakesValue(*option)) {
         text += WantsPath(*option) ? " -r -F" : " -x";
       }
       text += " -d '" + Escape(FirstSentence(option->get_description()), "\\'") + "'\n";

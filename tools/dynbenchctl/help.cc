@@ -40,6 +40,15 @@ std::string Entry(const std::string& label, const std::string& text) {
   return result + "\n";
 }
 
+std::string Entries(const CLI::App& app, const std::string& group) {
+  std::string entries;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_positional() || option->get_group() != group) continue;
+    entries += Entry(OptionLabel(*option), option->get_description());
+  }
+  return entries;
+}
+
 std::vector<const CLI::App*> Subcommands(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
 }
@@ -51,13 +60,15 @@ std::string CommandPath(const CLI::App& app) {
   return app.get_parent() == nullptr ? own : CommandPath(*app.get_parent()) + " " + own;
 }
 
+bool TakesValue(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
+
 std::string OptionLabel(const CLI::Option& option) {
   std::string label;
   for (const std::string& name : option.get_snames()) label += (label.empty() ? "-" : ",-") + name;
   for (const std::string& name : option.get_lnames()) {
     label += (label.empty() ? "--" : ",--") + name;
   }
-  if (option.get_type_size() != 0) label += " " + option.get_type_name();
+  if (TakesValue(option)) label += " " + option.get_type_name();
   return label;
 }
 
@@ -88,14 +99,17 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string /*name*/,
     }
   }
   if (!positionals.empty()) text += "\narguments\n" + positionals;
-  for (const std::string& group : app->get_groups()) {
-    std::string entries;
-    for (const CLI::Option* option : app->get_options()) {
-      if (option->get_positional() || option->get_group() != group) continue;
-      entries += Entry(OptionLabel(*option), option->get_description());
-    }
+  std::vector<std::string> groups = app->get_groups();
+  // What every verb has comes last, and the root's flags are listed with the verb's own.
+  const auto own = std::remove(groups.begin(), groups.end(), kEveryVerb);
+  groups.erase(own, groups.end());
+  for (const std::string& group : groups) {
+    const std::string entries = Entries(*app, group);
     if (!entries.empty()) text += "\n" + group + "\n" + entries;
   }
+  const CLI::App* root = app;
+  while (root->get_parent() != nullptr) root = root->get_parent();
+  text += "\n" + std::string(kEveryVerb) + "\n" + Entries(*root, kEveryVerb);
   const std::string footer = app->get_footer();
   if (!footer.empty()) text += "\n" + footer + "\n";
   return text;

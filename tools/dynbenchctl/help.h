@@ -9,8 +9,14 @@
 
 namespace dynbench::cli {
 
+// The group of the flags that every verb takes.
+inline constexpr char kEveryVerb[] = "every verb";
+
 // "dynbenchctl suite list": the words that lead to `app`.
 std::string CommandPath(const CLI::App& app);
+
+// False for a switch.
+bool TakesValue(const CLI::Option& option);
 
 // "--only NAME", "-n,--repeat N": names and value of an option as help shows them.
 std::string OptionLabel(const CLI::Option& option);

@@ -67,6 +67,7 @@ std::vector<store::ResultRow> StoreRows(const std::vector<RowView>& rows) {
 nlohmann::json ResultsJson(const JobView& job, const std::vector<RowView>& rows) {
   nlohmann::json json = formats::ResultsJson(job.job, StoreRows(rows));
   for (size_t i = 0; i < rows.size(); ++i) {
+    json["results"][i]["experiment"]["id"] = rows[i].row.id.value;
     if (!rows[i].row.result && !rows[i].phase.empty()) json["results"][i]["phase"] = rows[i].phase;
   }
   return json;

@@ -21,7 +21,7 @@ bool IsFailure(const RowView& row);
 // The outcome, or the state when there is none yet.
 std::string OutcomeWord(const RowView& row);
 
-// dynbench.results/1, with the phase that a running experiment is in.
+// dynbench.results/1, with the experiments' numbers and the phase that a running one is in.
 nlohmann::json ResultsJson(const JobView& job, const std::vector<RowView>& rows);
 
 // The rows without what only a coordinator knows.

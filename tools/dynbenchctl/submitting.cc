@@ -4,6 +4,7 @@
 
 #include "common/base/status.h"
 #include "common/formats/results_table.h"
+#include "proto/dynbench/keepalive.h"
 #include "tools/dynbenchctl/csv_output.h"
 #include "tools/dynbenchctl/finish.h"
 #include "tools/dynbenchctl/row_line.h"
@@ -11,8 +12,6 @@
 
 namespace dynbench::cli {
 namespace {
-
-constexpr size_t kChunkBytes = 256 << 10;
 
 std::string RandomKey() {
   std::random_device device;
@@ -33,7 +32,7 @@ absl::Status Upload(Client& client, const LocalFile& file) {
   do {
     v1::PutFileChunk chunk;
     if (sent == 0) chunk.set_name(file.name);
-    chunk.set_data(file.bytes.substr(sent, kChunkBytes));
+    chunk.set_data(file.bytes.substr(sent, proto::kChunkBytes));
     sent += chunk.data().size();
     if (!writer->Write(chunk)) break;
   } while (sent < file.bytes.size());

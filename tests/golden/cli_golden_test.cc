@@ -1,0 +1,162 @@
+// Method: run command lines in this process and compare what they print with the files in
+// tests/golden/cli: help of every verb, and every reading verb on a seeded database (--db), as text
+// and as JSON. tests/golden/update writes the files anew; read the difference before committing it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <sstream>
+
+#include "tests/golden/seeded_store.h"
+#include "tools/dynbenchctl/command_tree.h"
+#include "tools/dynbenchctl/run.h"
+
+namespace dynbench::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Ran {
+  int code;
+  std::string out, err;
+};
+
+class Golden : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    unsetenv("DYNBENCH_COORDINATOR");
+    std::string pattern = (fs::temp_directory_path() / "dynbench-golden.XXXXXX").string();
+    folder_ = new std::string(mkdtemp(pattern.data()));
+    const absl::Status seeded = golden::SeedStore(*folder_ + "/seeded.db");
+    ASSERT_TRUE(seeded.ok()) << seeded;
+  }
+  static void TearDownTestSuite() {
+    fs::remove_all(*folder_);
+    delete folder_;
+  }
+
+  static Ran Type(const std::vector<std::string>& words) {
+    std::ostringstream out, err;
+    const int code = RunCommand(words, Terminal{out, err}, *folder_, "/bin/dynbenchctl");
+    return {code, out.str(), err.str()};
+  }
+
+  // Compares with the file, or writes it under DYNBENCH_GOLDEN_UPDATE.
+  static void Compare(const std::string& name, const std::string& text) {
+    const fs::path path = fs::path(DYNBENCH_GOLDEN_DIR) / name;
+    if (std::getenv("DYNBENCH_GOLDEN_UPDATE") != nullptr) {
+      fs::create_directories(path.parent_path());
+      std::ofstream(path) << text;
+      return;
+    }
+    std::ifstream file(path);
+    ASSERT_TRUE(file) << path << " is missing; run tests/golden/update";
+    const std::string wanted{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_EQ(text, wanted) << path << " differs; when that is wanted run tests/golden/update";
+  }
+
+  static std::string* folder_;
+};
+
+std::string* Golden::folder_ = nullptr;
+
+TEST_F(Golden, HelpOfEveryVerb) {
+  CommandTree tree;
+  AddAllVerbs(tree);
+  std::function<void(const CLI::App&, std::vector<std::string>)> visit =
+      [&](const CLI::App& app, std::vector<std::string> words) {
+        std::string name = "help";
+        for (const std::string& word : words) name += "_" + word;
+        std::vector<std::string> line = words;
+        line.push_back("--help");
+        const Ran ran = Type(line);
+        EXPECT_EQ(ran.code, 0) << ran.err;
+        Compare(name + ".txt", ran.out);
+        for (const CLI::App* verb : app.get_subcommands({})) {
+          std::vector<std::string> deeper = words;
+          deeper.push_back(verb->get_name());
+          visit(*verb, deeper);
+        }
+      };
+  visit(tree.root(), {});
+}
+
+TEST_F(Golden, ReadingVerbsOnADatabase) {
+  const std::pair<const char*, std::vector<std::string>> cases[] = {
+      {"status.txt", {"status"}},
+      {"status.json", {"status", "1", "--json"}},
+      {"results.txt", {"results", "1"}},
+      {"results_accuracy.txt", {"results", "1", "--test", "accuracy"}},
+      {"results.json", {"results", "1", "--json"}},
+      {"results_samples.json", {"results", "1", "--test", "performance", "--json", "--samples"}},
+      {"results_performance.csv", {"results", "1", "--csv", "--test", "performance"}},
+      {"results_accuracy.csv", {"results", "1", "--csv", "--test", "accuracy"}},
+      {"logs.txt", {"logs", "1", "mobilenetv2_100"}},
+      {"explain_job.txt", {"explain", "1"}},
+      {"explain_experiment.txt", {"explain", "e3"}},
+      {"explain_experiment.json", {"explain", "e3", "--json"}},
+      {"repro.txt", {"repro", "1"}},
+      {"repro_model.txt", {"repro", "1", "mobilenetv2_100"}},
+      {"repro.json", {"repro", "3", "--json"}},
+      {"env_list.txt", {"env", "list"}},
+      {"env_show.json", {"env", "show", "default", "--json"}},
+      {"workers.txt", {"workers"}},
+      {"workers.json", {"workers", "--json"}},
+  };
+  for (const auto& [name, words] : cases) {
+    std::vector<std::string> line = words;
+    line.insert(line.end(), {"--db", "seeded.db"});
+    const Ran ran = Type(line);
+    EXPECT_EQ(ran.code, 0) << name << ": " << ran.err;
+    EXPECT_EQ(ran.err, "") << name << ": progress and notes are for terminals";
+    Compare(name, ran.out);
+  }
+}
+
+TEST_F(Golden, TheSuites) {
+  Compare("suite_show_timm.txt", Type({"suite", "show", "timm"}).out);
+  Compare("plan_slice.txt", Type({"plan", "--suite", "timm", "--total-partitions", "7",
+                                  "--partition-id", "6", "--coordinator", "127.0.0.1:1"})
+                                .out);
+}
+
+// What the table shows is in the JSON, and in upstream's columns the CSV has the same models.
+TEST_F(Golden, TheTableHasNothingThatTheJsonLacks) {
+  const std::string json = Type({"results", "1", "--json", "--db", "seeded.db"}).out;
+  std::istringstream table(Type({"results", "1", "--db", "seeded.db"}).out);
+  for (const char* word :
+       {"ghostnet_100", "mobilenetv2_100", "repvgg_a2", "nfnet_l0", "crash", "fail_accuracy",
+        "killed by signal 11 (SIGSEGV)", "worker gone", "not on aarch64"}) {
+    EXPECT_THAT(table.str(), ::testing::HasSubstr(word));
+    EXPECT_THAT(json, ::testing::HasSubstr(word));
+  }
+}
+
+TEST_F(Golden, UnknownThingsAreUsageErrorsThatNameThem) {
+  const std::pair<std::vector<std::string>, std::string> cases[] = {
+      {{"results", "4711"}, "4711"},
+      {{"status", "4711"}, "4711"},
+      {{"repro", "4711"}, "4711"},
+      {{"explain", "4711"}, "4711"},
+      {{"explain", "e4711"}, "4711"},
+      {{"logs", "1", "mobilenetv2_10"}, "mobilenetv2_100"},
+      {{"logs", "1", "nfnet_l0", "--test", "accuracy"}, "accuracy"},
+      {{"env", "show", "defualt"}, "default"},
+      {{"results", "1", "--csv"}, "--test"},
+  };
+  for (const auto& [words, named] : cases) {
+    std::vector<std::string> line = words;
+    line.insert(line.end(), {"--db", "seeded.db"});
+    const Ran ran = Type(line);
+    EXPECT_EQ(ran.code, 2) << words[0] << " " << ran.err;
+    EXPECT_EQ(ran.out, "");
+    EXPECT_THAT(ran.err, ::testing::HasSubstr(named)) << words[0];
+  }
+}
+
+}  // namespace
+}  // namespace dynbench::cli
