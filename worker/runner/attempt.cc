@@ -43,6 +43,7 @@ void Prepare(AttemptRun& run) {
 void Load(AttemptRun& run) {
   run.phases.Begin("load");
   run.device = Device(run.attempt.experiment.at("device").get<std::string>());
+  run.device.Choose(run.attempt.device_index);
   run.loaded = Shim("loading").attr("load")(run.experiment, run.attempt.model_file);
   run.result["batch_size"] = run.loaded.attr("batch_size").cast<int>();
   run.result["weights"] = run.loaded.attr("weights").cast<std::string>();
@@ -119,8 +120,10 @@ Attempt ParseAttempt(const Json& run) {
   attempt.experiment = Required<Json>(run, "experiment");
   attempt.work_dir = Required<std::string>(run, "work_dir");
   attempt.cache_dir = Required<std::string>(run, "cache_dir");
+  attempt.temporary_dir = attempt.work_dir + "/tmp";
   attempt.model_file = run.value("model_file", "");
-  attempt.headers_dir = run.value("headers_dir", "");
+  attempt.headers_dir = run.value("precompiled_headers_dir", "");
+  attempt.device_index = run.value("device_index", -1);
   attempt.cores = run.value("cores", std::vector<int>{});
   attempt.prepare = run.value("prepare", false);
   attempt.memory_limit_bytes = run.value("memory_limit_bytes", int64_t{0});

@@ -24,9 +24,11 @@ struct Attempt {
   std::string work_dir;
   std::string cache_dir;
   std::string model_file;
-  std::string headers_dir;  // precompiled C++ headers of this environment
-  std::vector<int> cores;   // ascending; empty: as the lane
-  bool prepare = false;     // only fill the cache: load, compile, no samples
+  std::string temporary_dir;  // within work_dir; becomes TMPDIR
+  std::string headers_dir;    // precompiled C++ headers of this environment
+  std::vector<int> cores;     // ascending; empty: as the lane
+  int device_index = -1;      // of an accelerator; -1: torch's first
+  bool prepare = false;       // only fill the cache: load, compile, no samples
   int64_t memory_limit_bytes = 0;
 };
 

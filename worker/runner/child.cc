@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -56,11 +57,13 @@ void SetLimits(const Attempt& attempt) {
   }
 }
 
-void SetUpPython() {
+void SetUpPython(const std::string& temporary) {
   py::module_ faulthandler = py::module_::import("faulthandler");
   faulthandler.attr("enable")(STDERR_FILENO);
   // `kill` of the lane asks for the stacks with this signal.
   faulthandler.attr("register")(static_cast<int>(SIGUSR1), STDERR_FILENO);
+  py::module_::import("os").attr("environ")["TMPDIR"] = temporary;
+  py::module_::import("tempfile").attr("tempdir") = temporary;  // it remembers the zygote's
   // New ones: the zygote's streams remember what kind of file they were opened on.
   const py::object open = py::module_::import("io").attr("open");
   const py::object sys = py::module_::import("sys");
@@ -83,9 +86,13 @@ void SetUp(const Attempt& attempt, const ChildFds& fds, pid_t lane) {
   if (chdir(attempt.work_dir.c_str()) != 0) {
     throw std::runtime_error("work folder " + attempt.work_dir + ": " + strerror(errno));
   }
+  const std::string temporary = attempt.work_dir + "/tmp";
+  if (mkdir(temporary.c_str(), 0700) != 0 && errno != EEXIST) {
+    throw std::runtime_error("temporary folder " + temporary + ": " + strerror(errno));
+  }
   if (!attempt.cores.empty()) SetAffinity(attempt.cores);
   StopCountingTensorOperations();
-  SetUpPython();
+  SetUpPython(attempt.temporary_dir);
 }
 
 // Compile workers end by themselves when they are asked to.

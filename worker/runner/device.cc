@@ -38,6 +38,12 @@ Device::Device(const std::string& type) : type_(type) {
   is_accelerator_ = true;
 }
 
+void Device::Choose(int index) const {
+  if (is_accelerator_ && index >= 0) {
+    at::accelerator::setDeviceIndex(static_cast<c10::DeviceIndex>(index));
+  }
+}
+
 void Device::Synchronize() const {
   if (is_accelerator_) at::accelerator::synchronizeDevice(at::accelerator::getDeviceIndex());
 }

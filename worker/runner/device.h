@@ -19,6 +19,9 @@ class Device {
   const std::string& type() const { return type_; }
   bool is_accelerator() const { return is_accelerator_; }
 
+  // Makes the accelerator with this index the current one of this thread; -1 leaves it.
+  void Choose(int index) const;
+
   // Waits until the device has nothing queued.
   void Synchronize() const;
 

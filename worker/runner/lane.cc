@@ -112,12 +112,19 @@ void Lane::Spawn(const Json& message, std::vector<worker::UniqueFd> fds) {
   Attempt attempt;
   try {
     attempt = ParseAttempt(message);
+    for (auto* folder : {&attempt.cache_dir, &attempt.temporary_dir, &attempt.headers_dir}) {
+      *folder = aliases_.For(*folder);
+    }
   } catch (const std::exception& error) {
+    aliases_.Clear();
     return Refuse(message.value("attempt", ""), error.what());
   }
   const pid_t lane = getpid();
   const pid_t pid = ForkPython();
-  if (pid < 0) return Refuse(attempt.id, "fork failed: out of processes or memory");
+  if (pid < 0) {
+    aliases_.Clear();
+    return Refuse(attempt.id, "fork failed: out of processes or memory");
+  }
   if (pid == 0) {
     channel_.Close();
     child_signals_.reset();
@@ -177,6 +184,7 @@ void Lane::FinishIfReaped() {
         {"descendants_killed", running_->descendants_killed},
         {"max_rss_bytes", running_->max_rss_bytes}});
   running_.reset();
+  aliases_.Clear();
 }
 
 void Lane::Refuse(const std::string& attempt, const std::string& reason) {

@@ -14,6 +14,7 @@
 #include "nlohmann/json.hpp"
 #include "worker/process/line_channel.h"
 #include "worker/process/unique_fd.h"
+#include "worker/runner/path_aliases.h"
 
 namespace dynbench::runner {
 
@@ -49,6 +50,7 @@ class Lane {
   worker::UniqueFd child_signals_;
   std::vector<worker::UniqueFd> fds_;  // came beside lines that are not handled yet
   std::optional<Running> running_;
+  PathAliases aliases_;  // of the running attempt
 };
 
 }  // namespace dynbench::runner

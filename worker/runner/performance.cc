@@ -1,5 +1,6 @@
 // The performance test: upstream's protocol (five warm-up calls a side, then timed pairs), with its
 // figures and ours beside them.
+#include <functional>
 #include <optional>
 
 #include "common/stats/stats.h"
@@ -39,31 +40,44 @@ class Target {
   py::object output_;
 };
 
+// Times are CLOCK_MONOTONIC nanoseconds.
 struct WarmUp {
-  double wall_s = 0;                // without the wait for the device after the first call
-  double first_synchronized_s = 0;  // the first call and its device time
+  int64_t begin_ns = 0;
+  int64_t first_called_ns = 0;        // the first call returned
+  int64_t first_synchronized_ns = 0;  // and the device was done with it
+  int64_t end_ns = 0;
   MemoryReading memory;
 };
+
+// Upstream's wall time of a warm-up: it does not wait for the device after the first call. That
+// wait is taken out again, so both meanings come from one run.
+double WallSeconds(const AttemptRun& run, const WarmUp& w) {
+  const int64_t wait_ns = w.first_synchronized_ns - w.first_called_ns;
+  const int64_t frozen_ns = run.phases.FrozenWithin(w.begin_ns, w.end_ns);
+  return static_cast<double>(w.end_ns - w.begin_ns - wait_ns - frozen_ns) / 1e9;
+}
+
+double FirstCallSeconds(const AttemptRun& run, const WarmUp& w) {
+  const int64_t frozen_ns = run.phases.FrozenWithin(w.begin_ns, w.first_synchronized_ns);
+  return static_cast<double>(w.first_synchronized_ns - w.begin_ns - frozen_ns) / 1e9;
+}
 
 WarmUp WarmUpSide(AttemptRun& run, Target& target, int calls, const std::string& name) {
   py::module_::import("gc").attr("collect")();
   const PhaseMemory memory(run.device);
-  const int64_t begin_ns = NowNs();
-  target.Call();
-  const int64_t called_ns = NowNs();
-  // Upstream does not wait here. The wait is taken out again, so both meanings come from one run.
-  run.device.Synchronize();
-  const int64_t synchronized_ns = NowNs();
-  for (int i = 1; i < calls; ++i) target.Call();
-  const int64_t end_ns = NowNs();
-  run.device.Synchronize();
   WarmUp warm_up;
+  warm_up.begin_ns = NowNs();
+  target.Call();
+  warm_up.first_called_ns = NowNs();
+  run.device.Synchronize();
+  warm_up.first_synchronized_ns = NowNs();
+  for (int i = 1; i < calls; ++i) target.Call();
+  warm_up.end_ns = NowNs();
+  run.device.Synchronize();
   warm_up.memory = memory.Read();
-  warm_up.first_synchronized_s = static_cast<double>(synchronized_ns - begin_ns) / 1e9;
-  warm_up.wall_s = static_cast<double>((end_ns - begin_ns) - (synchronized_ns - called_ns)) / 1e9;
   target.Release();
-  run.phases.AddSpan(name + "_warm_up", begin_ns, end_ns);
-  run.phases.AddSpan(name + "_first_call", begin_ns, synchronized_ns);
+  run.phases.AddSpan(name + "_warm_up", warm_up.begin_ns, warm_up.end_ns);
+  run.phases.AddSpan(name + "_first_call", warm_up.begin_ns, warm_up.first_synchronized_ns);
   return warm_up;
 }
 
@@ -73,8 +87,8 @@ void Put(Json& metrics, const char* name, const std::optional<double>& value) {
 
 void ReportWarmUps(AttemptRun& run, const WarmUp& eager, const WarmUp& compiled) {
   Json& metrics = run.metrics();
-  metrics["compilation_latency_s"] = compiled.wall_s - eager.wall_s;
-  metrics["compile_synchronized_s"] = compiled.first_synchronized_s;
+  metrics["compilation_latency_s"] = WallSeconds(run, compiled) - WallSeconds(run, eager);
+  metrics["compile_synchronized_s"] = FirstCallSeconds(run, compiled);
   Put(metrics, "eager_peak_memory_bytes", eager.memory.upstream_bytes);
   Put(metrics, "compiled_peak_memory_bytes", compiled.memory.upstream_bytes);
   Put(metrics, "eager_phase_peak_bytes", eager.memory.phase_peak_bytes);
@@ -138,12 +152,14 @@ WarmUp WarmUpEager(AttemptRun& run, const py::object& callables) {
   return WarmUpSide(run, copy, kWarmUpCalls, "eager");
 }
 
-void MeasureInWindow(AttemptRun& run, const py::object& callables, Target& compiled) {
+void MeasureInWindow(AttemptRun& run, const py::object& callables, Target& compiled,
+                     const std::function<void()>& entered) {
   Target eager(callables.attr("eager")());
   run.phases.Begin("ready");
   const Json fixed = ReadConditions(run);
   if (!run.attempt.cores.empty()) SetAffinity(run.attempt.cores);
   EnterWindow(run);
+  entered();
   run.phases.Begin("measure");
   CheckConditions(run, fixed);
   const Samples samples = Measure(run, callables, eager, compiled);
@@ -168,8 +184,10 @@ void RunPerformance(AttemptRun& run) {
   run.result["blame"] = "none";
   run.result["status"] = run.attempt.prepare ? "prepared" : "measured";
   if (run.attempt.prepare) return;
-  ReportWarmUps(run, *eager_warm_up, compiled_warm_up);
-  MeasureInWindow(run, callables, compiled);
+  MeasureInWindow(run, callables, compiled, [&] {
+    // Only now: every frozen span before the window is known.
+    ReportWarmUps(run, *eager_warm_up, compiled_warm_up);
+  });
 }
 
 }  // namespace dynbench::runner

@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace dynbench::runner {
@@ -34,6 +35,14 @@ nlohmann::json Phases::Finish() {
 
 void Phases::AddSpan(const std::string& name, int64_t begin_ns, int64_t end_ns) {
   spans_[name] = {begin_ns, end_ns};
+}
+
+int64_t Phases::FrozenWithin(int64_t begin_ns, int64_t end_ns) const {
+  int64_t total_ns = 0;
+  for (const auto& [begin, end] : frozen_) {
+    total_ns += std::max<int64_t>(std::min(end, end_ns) - std::max(begin, begin_ns), 0);
+  }
+  return total_ns;
 }
 
 }  // namespace dynbench::runner

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "nlohmann/json.hpp"
@@ -35,6 +36,10 @@ class Phases {
   void AddSpan(const std::string& name, int64_t begin_ns, int64_t end_ns);
   const nlohmann::json& spans() const { return spans_; }
 
+  // A stretch in which the worker had stopped this process, and how much of [begin, end] was such.
+  void AddFrozen(int64_t begin_ns, int64_t end_ns) { frozen_.emplace_back(begin_ns, end_ns); }
+  int64_t FrozenWithin(int64_t begin_ns, int64_t end_ns) const;
+
  private:
   void End();
 
@@ -43,6 +48,7 @@ class Phases {
   int64_t begin_ns_ = 0;
   nlohmann::json ended_ = nlohmann::json::array();
   nlohmann::json spans_ = nlohmann::json::object();
+  std::vector<std::pair<int64_t, int64_t>> frozen_;
 };
 
 }  // namespace dynbench::runner

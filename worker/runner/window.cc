@@ -16,7 +16,12 @@ void EnterWindow(AttemptRun& run) {
   while (true) {
     while (const auto line = run.control.TakeLine()) {
       const Json message = Json::parse(*line, nullptr, /*allow_exceptions=*/false);
-      if (message.is_object() && message.value("type", "") == "go") return;
+      const std::string type = message.is_object() ? message.value("type", "") : "";
+      if (type == "go") return;
+      if (type == "frozen") {
+        run.phases.AddFrozen(message.value("begin_ns", int64_t{0}),
+                             message.value("end_ns", int64_t{0}));
+      }
     }
     // Without a worker there is nobody to give the window, nor to take the result.
     if (!run.control.Receive()) _exit(1);

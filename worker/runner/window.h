@@ -19,7 +19,8 @@ class WindowInvalid : public std::runtime_error {
 // Thread count, gradient mode, autocast, maths flags and core masks, as they are now.
 nlohmann::json ReadConditions(const AttemptRun& run);
 
-// Asks the worker for the window and waits for it. Ends the process when the worker is gone.
+// Asks the worker for the window and waits for it; takes note of the `frozen` messages that came
+// before the answer. Ends the process when the worker is gone.
 void EnterWindow(AttemptRun& run);
 // Tells the worker that the last sample is taken.
 void LeaveWindow(AttemptRun& run);

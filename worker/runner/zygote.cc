@@ -21,7 +21,8 @@
 namespace dynbench::runner {
 namespace {
 
-constexpr int kUnfit = 3;
+constexpr int kNotImportable = 3;
+constexpr int kUnfit = 4;
 
 }  // namespace
 
@@ -54,14 +55,14 @@ Zygote::Zygote(const ZygoteOptions& options)
     : options_(options), channel_(worker::UniqueFd(options.fd)) {}
 
 int Zygote::Run() {
-  if (!ImportAll()) return kUnfit;
+  if (const auto status = ImportAll()) return *status;
   child_signals_ = BlockChildSignals();
   // A lane that is killed leaves its tree to us.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   return Serve();
 }
 
-bool Zygote::ImportAll() {
+std::optional<int> Zygote::ImportAll() {
   const int64_t begin_ns = NowNs();
   Json versions;
   try {
@@ -70,13 +71,13 @@ bool Zygote::ImportAll() {
     versions = ImportLibraries();
   } catch (const std::exception& error) {
     Send({{"type", "failed"}, {"error", error.what()}});
-    return false;
+    return kNotImportable;
   }
   const int64_t during_import = TensorOperations();
   ResetTensorOperations();
   if (const std::string reason = WhyNotFork(); !reason.empty()) {
     Send({{"type", "failed"}, {"error", "after the imports " + reason}});
-    return false;
+    return kUnfit;
   }
   Send({{"type", "ready"},
         {"pid", getpid()},
@@ -86,7 +87,7 @@ bool Zygote::ImportAll() {
         {"threads", ThreadCount()},
         {"tensor_operations", TensorOperations()},
         {"import_tensor_operations", during_import}});
-  return true;
+  return std::nullopt;
 }
 
 int Zygote::Serve() {

@@ -24,14 +24,14 @@ class Zygote {
  public:
   explicit Zygote(const ZygoteOptions& options);
 
-  // Serves until its socket closes; returns the exit status: 0, or 3 when the environment cannot be
-  // imported or the process is not fit to fork any more. In a lane it returns when the lane ends.
+  // Serves until its socket closes; returns the exit status: 0, 3 when the environment cannot be
+  // imported, 4 when the process is not fit to fork. In a lane it returns when the lane ends.
   int Run();
 
  private:
-  bool ImportAll();
   int Serve();
-  // The exit status when the loop is over.
+  // These return the exit status when it is over.
+  std::optional<int> ImportAll();
   std::optional<int> HandleLine(const std::string& line);
   std::optional<int> StartLane(int lane, worker::UniqueFd socket);
   void ReapLanes();

@@ -83,6 +83,8 @@ class Output:
 
     def text(self):
         self.thread.join(10)
+        if not self.thread.is_alive():
+            os.close(self.read_end)
         return self.data.decode(errors="replace")
 
 
@@ -128,6 +130,7 @@ class Attempt:
                 pass
         except ConnectionResetError:
             pass
+        self.control.close()
         self.wait_exit(timeout_s)
         self.stdout, self.stderr = self.out.text(), self.err.text()
         return self

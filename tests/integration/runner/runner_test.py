@@ -27,13 +27,17 @@ def small(model, test="performance", backend="eager", options=None, **fields):
     return experiment(model, test, "path", dict(options or {}, backend=backend), **fields)
 
 
-def alive(pid):
-    """Whether the process exists and is no zombie."""
+def state(pid):
+    """The letter in /proc, "X" when there is no such process."""
     try:
         with open("/proc/%d/stat" % pid) as file:
-            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+            return file.read().rpartition(")")[2].split()[0]
     except OSError:
-        return False
+        return "X"
+
+
+def alive(pid):
+    return state(pid) not in "ZX"
 
 
 def until(condition, limit_s=20):
@@ -119,14 +123,23 @@ class Performance(WithRunner):
 
     def test_thread_count_that_changes_in_the_window_is_an_invalid_row(self):
         attempt = self.run_small("ChangesThreads")
+        self.assert_result(attempt, outcome="failed", status="guard_miss", phase="measure")
+        self.assertIn("num_threads", attempt.result["error"] + attempt.result["detail"])
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one core")
+    def test_core_mask_that_changes_in_the_window_is_an_invalid_row(self):
+        attempt = self.run_small("ChangesCores")
         self.assert_result(attempt, outcome="failed", status="window_invalid", phase="measure")
-        self.assertIn("threads was", attempt.result["error"])
+        self.assertIn("may use cores", attempt.result["error"])
         self.assertNotIn("speedup", attempt.result["metrics"])
 
-    def test_dynamic_batch_needs_an_input_with_the_batch(self):
+    def test_dynamic_batch(self):
         dynamic = dict(dynamic_shapes=True, dynamic_batch_only=True)
         attempt = self.run_small("Small", options=dynamic, batch_size=4)
-        self.assert_result(attempt, outcome="passed")
+        self.assert_result(attempt, outcome="passed", status="measured")
+        attempt = self.run_small("NoBatch", options=dynamic)
+        self.assert_result(attempt, outcome="passed", batch_size=0)
+        self.assertIn("nothing marked dynamic", " ".join(attempt.result["notes"]))
 
 
 class Accuracy(WithRunner):
@@ -164,12 +177,12 @@ class Accuracy(WithRunner):
         self.assert_result(attempt, outcome="passed", status="pass_due_to_skip", blame="none")
 
     def test_compiler_that_raises(self):
-        attempt = self.run_small("RaisesWhenCompiled", "accuracy")
+        attempt = self.run_small("Small", "accuracy", backend="raising")
         self.assert_result(attempt, outcome="failed", status="fail_to_run", blame="compiler",
                            phase="compile")
 
     def test_out_of_memory_when_compiled(self):
-        attempt = self.run_small("OutOfMemory", "accuracy")
+        attempt = self.run_small("Small", "accuracy", backend="out_of_memory")
         self.assert_result(attempt, outcome="failed", status="OOM", blame="compiler",
                            phase="compile")
 
@@ -198,8 +211,10 @@ class BrokenModels(WithRunner):
                            outcome="failed", blame="model")
 
     def test_compiler_that_raises(self):
-        self.assert_result(self.run_small("RaisesWhenCompiled"), outcome="failed",
-                           status="fail_to_run", blame="compiler", phase="compile")
+        attempt = self.run_small("Small", backend="raising")
+        self.assert_result(attempt, outcome="failed", status="fail_to_run", blame="compiler",
+                           phase="compile")
+        self.assertIn("only eager runs", attempt.result["error"])
 
     def assert_crash(self, attempt, phase, **exited):
         self.assertIsNone(attempt.result)
@@ -256,6 +271,7 @@ class Processes(WithRunner):
         left = self.pids(work_dir)
         for pid in left + [attempt.pid]:
             os.kill(pid, signal.SIGSTOP)
+        self.assertTrue(until(lambda: all(state(p) == "T" for p in left + [attempt.pid])))
         attempt.kill(grace_ms=60_000)
         self.assertEqual(attempt.wait_exit(10)["signal"], signal.SIGKILL)
         self.assertFalse(any(map(alive, left + [attempt.pid])))
@@ -365,15 +381,14 @@ class Zygotes(unittest.TestCase):
             lane.start(small("Small"), model_file=SMALL)
         with self.assertRaisesRegex(AssertionError, "tensor operations ran"):
             runner.lane()
-        self.assertEqual(runner.process.wait(30), 3)
-        runner.close()
+        self.assertEqual(runner.close(), 4)
 
     def test_a_second_thread_ends_the_zygote(self):
         runner = Runner(PROGRAM, PYTHON, shims=self.changed_shims(
             "threading.Thread(target=threading.Event().wait, daemon=True).start()"))
         self.assertEqual(runner.ready["type"], "failed")
         self.assertIn("2 threads", runner.ready["error"])
-        self.assertEqual(runner.close(), 3)
+        self.assertEqual(runner.close(), 4)
 
     def test_environment_that_cannot_be_imported(self):
         runner = Runner(PROGRAM, PYTHON, shims=self.changed_shims("import no_such_library"))

@@ -65,13 +65,16 @@ def kind_of(exception):
 
 
 def useful_line(exception):
-    """The last line that says something: class and message, the message's first line only."""
+    """The line that says something: class and message. Of a long message its first line, and the
+    one after it when the first only announces it."""
     if isinstance(exception, ValidationFailed) and exception.__cause__ is not None:
         return useful_line(exception.__cause__)
     text = traceback.format_exception_only(type(exception), exception)
     lines = [line.strip() for line in "".join(text).splitlines() if line.strip()]
     if isinstance(exception, SyntaxError):
         return lines[-1][:500]
+    if len(lines) > 1 and lines[0].endswith(":"):
+        return (lines[0] + " " + lines[1])[:500]
     return lines[0][:500] if lines else type(exception).__name__
 
 

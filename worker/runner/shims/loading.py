@@ -62,7 +62,10 @@ def validate(experiment, loaded):
 
 def mark_batch(experiment, loaded):
     """Marks the batch dimension of every input that has it first as (maybe) dynamic."""
-    if not experiment["options"]["dynamic_batch_only"] or loaded.batch_size <= 1:
+    if not experiment["options"]["dynamic_batch_only"]:
+        return
+    if loaded.batch_size <= 1:  # as upstream: sizes 0 and 1 are always specialised
+        loaded.notes.append("batch size %d: nothing marked dynamic" % loaded.batch_size)
         return
     marked = 0
     for tensor in tensors_of(loaded.inputs):

@@ -45,7 +45,8 @@ def load(experiment, model_file):
         torch.Tensor, lambda t: t.to(device), example_inputs(model, experiment["batch_size"]))
     model.train() if experiment["mode"] == "training" else model.eval()
     sizes = [t.shape[0] for t in tensors_of(inputs) if t.dim() > 0]
-    actual, asked = (sizes[0] if sizes else 0), experiment["batch_size"]
+    asked = experiment["batch_size"]
+    actual = asked if asked in sizes else sizes[0] if sizes else 0
     notes = []
     if asked and asked != actual:
         notes.append("batch size %d was asked for, the model file gives %d" % (asked, actual))

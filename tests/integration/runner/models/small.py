@@ -8,6 +8,17 @@ import sys
 import time
 
 import torch
+import torch._dynamo
+
+
+@torch._dynamo.register_backend
+def raising(graph, inputs):
+    raise ValueError("only eager runs")
+
+
+@torch._dynamo.register_backend
+def out_of_memory(graph, inputs):
+    raise torch.OutOfMemoryError("out of memory: this compiler says so")
 
 
 class Small(torch.nn.Module):
@@ -27,13 +38,6 @@ class RaisesInForward(Small):
         raise ValueError("this model never ran\nand this is its second line")
 
 
-class RaisesWhenCompiled(Small):
-    def forward(self, x):
-        if torch.compiler.is_compiling():
-            raise ValueError("only eager runs")
-        return super().forward(x)
-
-
 class WrongWhenCompiled(Small):
     def forward(self, x):
         y = super().forward(x)
@@ -43,13 +47,6 @@ class WrongWhenCompiled(Small):
 class DiffersBetweenRuns(Small):
     def forward(self, x):
         return super().forward(x) + time.monotonic_ns() % 1000
-
-
-class OutOfMemory(Small):
-    def forward(self, x):
-        if torch.compiler.is_compiling():
-            raise torch.OutOfMemoryError("out of memory: this model says so")
-        return super().forward(x)
 
 
 class ExitsQuietly(Small):
@@ -79,22 +76,38 @@ class NoForward(torch.nn.Module):
         return (torch.randn(2, 16),)
 
 
+class NoBatch(Small):
+    def get_example_inputs(self):
+        return {"x": torch.tensor(1.0)}
+
+    def forward(self, x):
+        return x + 1
+
+
 class Unsupported(Small):
     def __init__(self):
         raise NotImplementedError("not on this device")
 
 
 class ChangesThreads(Small):
-    """One more thread than it was compiled with, in the third eager call of the window."""
+    """Not the thread count that it was compiled with, from the third eager call of the window on."""
 
     calls = 0
+
+    def change(self):
+        torch.set_num_threads(torch.get_num_threads() + 1)
 
     def forward(self, x):
         if not torch.compiler.is_compiling():
             ChangesThreads.calls += 1
             if ChangesThreads.calls == 9:
-                torch.set_num_threads(torch.get_num_threads() + 1)
+                self.change()
         return super().forward(x)
+
+
+class ChangesCores(ChangesThreads):
+    def change(self):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
 MODE = []

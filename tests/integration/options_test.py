@@ -1,0 +1,57 @@
+"""Method: a model that notes the compiler's settings and the environment as its own process sees
+them. One job with --set-env and --inductor-config, one without, on the same zygote: the first must
+have them in force, the second must not. And each child starts in a folder of its own."""
+
+import unittest
+
+from fleet import FleetTest
+
+
+class Options(FleetTest):
+    fleet_options = {"workers": 1}
+
+    def look(self, *flags: str) -> dict:
+        before = len(self.fleet.noted("looked"))
+        job = self.fleet.submit(*self.fleet.only("Looks"), "--performance", "--repeat", "3", *flags)
+        self.fleet.ctl("wait", job, timeout_s=180).expect(0)
+        looked = self.fleet.noted("looked")[before:]
+        self.assertEqual(len(looked), 1, "one process, one load")
+        return looked[0]
+
+    def test_options_are_of_one_child(self):
+        with_flags = self.look("--backend", "inductor", "--freezing", "--inductor-config", "epilogue_fusion=False",
+                               "--set-env", "TORCHINDUCTOR_COMPILE_THREADS=1")
+        self.assertTrue(with_flags["freezing"])
+        self.assertFalse(with_flags["epilogue_fusion"])
+        self.assertEqual(with_flags["environment"].get("TORCHINDUCTOR_COMPILE_THREADS"), "1")
+        plain = self.look("--backend", "eager")
+        self.assertFalse(plain["freezing"])
+        self.assertTrue(plain["epilogue_fusion"])
+        self.assertNotIn("TORCHINDUCTOR_COMPILE_THREADS", plain["environment"])
+
+    def test_unknown_inductor_setting_fails_by_name(self):
+        job = self.fleet.submit(*self.fleet.only("Good"), "--performance", "--backend", "inductor",
+                                "--inductor-config", "no_such_setting=1")
+        self.assertEqual(self.fleet.ctl("wait", job, timeout_s=60).code, 1)
+        self.assertIn("no_such_setting", self.fleet.rows(job)["Good"]["error"])
+
+    def test_each_child_has_its_own_folder(self):
+        first, second = self.look("--backend", "eager"), self.look("--backend", "eager")
+        self.assertNotEqual(first["cwd"], second["cwd"])
+        for note in (first, second):
+            self.assertTrue(note["cwd"].startswith(str(self.fleet.folder)), note["cwd"])
+            self.assertEqual(set(note["modes"]), {0o700}, "caches are of this user alone")
+            self.assertTrue(all(folder.startswith(str(self.fleet.folder)) for folder in note["cache_folders"]))
+
+    def test_model_that_changes_its_folder(self):
+        job = self.fleet.submit(*self.fleet.only("Chdir"), "--backend", "eager", "--performance", "--repeat", "3")
+        self.fleet.ctl("wait", job, timeout_s=60).expect(0)
+
+    def test_no_variable_of_the_harness_but_the_needed(self):
+        """What steers workers is not seen by models."""
+        note = self.look("--backend", "eager")
+        self.assertNotIn("DYNBENCH_COORDINATOR", note["environment"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
