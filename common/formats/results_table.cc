@@ -39,6 +39,7 @@ const std::array<Dimension, 8> kDimensions = {{
 
 std::vector<std::string> WordsOf(const plan::Experiment& e) {
   std::vector<std::string> words;
+  words.reserve(kDimensions.size());
   for (const Dimension& dimension : kDimensions) words.push_back(dimension.of(e));
   return words;
 }
