@@ -66,9 +66,12 @@ absl::StatusOr<Spool> Spool::Open(const std::string& folder) {
 void Spool::Load(const std::string& path) {
   const auto text = ReadWholeFile(path);
   auto finished = text.ok() ? Decode(*text) : std::nullopt;
-  if (finished && PathOf(proto::FromProto(finished->attempt())) == path) {
-    entries_[proto::FromProto(finished->attempt())] = {*std::move(finished), true};
-    return;
+  if (finished) {
+    const AttemptId attempt = proto::FromProto(finished->attempt());
+    if (PathOf(attempt) == path) {
+      entries_[attempt] = {*std::move(finished), true};
+      return;
+    }
   }
   ++torn_;
   const std::string aside = folder_ + "/torn";

@@ -314,9 +314,13 @@ void Attempt::TakeOutFrozenSpans(plan::Result* result) const {
       break;
     }
   }
-  const int64_t prepared_ns = phases_.empty() ? end_ns : phases_[0].begin_ns;
-  result->phases.insert(result->phases.begin(),
-                        {plan::Phase::kPrepare, std::max<int64_t>(0, prepared_ns - asked_ns_), 0});
+  // What came before the child's first word is preparation as well.
+  const int64_t first_ns = phases_.empty() ? end_ns : phases_[0].begin_ns;
+  const int64_t before_ns = std::max<int64_t>(0, first_ns - asked_ns_);
+  if (result->phases.empty() || result->phases[0].phase != plan::Phase::kPrepare) {
+    result->phases.insert(result->phases.begin(), {plan::Phase::kPrepare, 0, 0});
+  }
+  result->phases[0].duration_ns += before_ns;
   if (compile_frozen_ns > 0) {
     result->notes.push_back(absl::StrFormat(
         "frozen for %.3f s while compiling; compile times contain it", compile_frozen_ns / 1e9));

@@ -28,7 +28,7 @@ class Claims {
   absl::Status Claim(const std::string& what);
   void Release(const std::string& what) { held_.erase(what); }
 
-  // The pid of the process that holds it; nothing when nobody does.
+  // The pid of the process that holds it; nothing when nobody does, or when it is another user's.
   std::optional<pid_t> Holder(const std::string& what) const;
 
  private:

@@ -88,7 +88,7 @@ absl::StatusOr<EnvironmentFacts> ReadAnswer(const std::string& python, const std
           json.contains("no_torch")
               ? absl::StrCat("; install it with: ", python, " -m pip install torch")
               : std::string();
-      return absl::FailedPreconditionError(absl::StrCat(python, ": ", error, hint));
+      return absl::InvalidArgumentError(absl::StrCat(python, ": ", error, hint));
     }
     EnvironmentFacts f;
     f.python = python;
@@ -115,7 +115,7 @@ absl::StatusOr<EnvironmentFacts> ProbeEnvironment(const std::string& python) {
   // Absolute, but links are kept: a venv finds itself by the path that it was called with.
   const std::string path = std::filesystem::absolute(python).lexically_normal();
   if (access(path.c_str(), X_OK) != 0) {
-    return absl::FailedPreconditionError(absl::StrCat(
+    return absl::InvalidArgumentError(absl::StrCat(
         path, " is no program; give the environment's own python, e.g. venv/bin/python"));
   }
   SpawnOptions options;
@@ -129,7 +129,7 @@ absl::StatusOr<EnvironmentFacts> ProbeEnvironment(const std::string& python) {
   for (const std::string& line : Split(result.output, '\n')) {
     if (absl::StartsWith(line, kMarker)) return ReadAnswer(path, line.substr(sizeof kMarker - 1));
   }
-  return absl::FailedPreconditionError(
+  return absl::InvalidArgumentError(
       absl::StrCat(path, " did not answer as a python with torch does (exit code ",
                    result.exit.code, ", signal ", result.exit.signal, "): ", Tail(result.output)));
 }

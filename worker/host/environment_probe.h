@@ -9,7 +9,7 @@
 namespace dynbench::worker {
 
 // Runs `python` with a script that imports torch (10 s or more on a cold disk; limit 5 minutes).
-// FailedPrecondition says what is missing and what to do: not a python, no torch, no shared
+// InvalidArgument says what is missing and what to do: not a python, no torch, no shared
 // libpython to embed.
 absl::StatusOr<EnvironmentFacts> ProbeEnvironment(const std::string& python);
 

@@ -1,0 +1,134 @@
+// Method: folders are filled as a compiler would fill them and looked at from the other side.
+#include "worker/agent/caches.h"
+
+#include <sys/stat.h>
+
+#include "gtest/gtest.h"
+#include "tests/unit/worker/scratch_dir.h"
+#include "worker/agent/work_folders.h"
+
+namespace dynbench::worker {
+namespace {
+
+namespace fs = std::filesystem;
+
+int Mode(const std::string& path) {
+  struct stat info {};
+  stat(path.c_str(), &info);
+  return info.st_mode & 0777;
+}
+
+class CachesTest : public testing::Test {
+ protected:
+  // A filled cold cache of `bytes`, at `name`.
+  std::string Filled(const std::string& name, size_t bytes) {
+    const std::string path = dir_ / name;
+    EXPECT_TRUE(Caches::MakeCold(path).ok());
+    fs::create_directories(path + "/fxgraph/ab");
+    WriteText(path + "/fxgraph/ab/code", std::string(bytes, 'c'));
+    return path;
+  }
+  ScratchDir dir_;
+  Caches caches_{dir_ / "store", dir_ / "shared", 10'000};
+};
+
+TEST_F(CachesTest, ColdIsNewEmptyAndPrivate) {
+  const std::string path = dir_ / "cold";
+  ASSERT_TRUE(Caches::MakeCold(path).ok());
+  EXPECT_TRUE(fs::is_empty(path));
+  EXPECT_EQ(Mode(path), 0700);
+  EXPECT_EQ(Caches::MakeCold(path).code(), absl::StatusCode::kAlreadyExists);
+}
+
+TEST_F(CachesTest, WarmIsACopyThatSharesNothingWithTheStore) {
+  EXPECT_FALSE(caches_.Has("k"));
+  EXPECT_FALSE(caches_.CopyTo("k", dir_ / "warm0").ok());
+  caches_.Adopt(Filled("cold", 100), "k");
+  ASSERT_TRUE(caches_.Has("k"));
+  EXPECT_FALSE(fs::exists(dir_ / "cold")) << "moved, not copied";
+  ASSERT_TRUE(caches_.CopyTo("k", dir_ / "warm1").ok());
+  EXPECT_EQ(Mode(dir_ / "warm1"), 0700);
+  WriteText(dir_ / "warm1/fxgraph/ab/code", "changed by a child");
+  ASSERT_TRUE(caches_.CopyTo("k", dir_ / "warm2").ok());
+  EXPECT_EQ(ReadText(dir_ / "warm2/fxgraph/ab/code"), std::string(100, 'c'));
+}
+
+TEST_F(CachesTest, AnEmptyFolderIsNoPreparation) {
+  ASSERT_TRUE(Caches::MakeCold(dir_ / "cold").ok());
+  caches_.Adopt(dir_ / "cold", "k");
+  EXPECT_FALSE(caches_.Has("k"));
+}
+
+TEST_F(CachesTest, BeyondTheCapTheOneUsedLongestAgoGoes) {
+  caches_.Adopt(Filled("a", 4'000), "ka");
+  caches_.Adopt(Filled("b", 4'000), "kb");
+  const auto old = fs::file_time_type::clock::now() - std::chrono::hours(2);
+  fs::last_write_time(dir_ / "store/ka", old);
+  fs::last_write_time(dir_ / "store/kb", old - std::chrono::hours(1));
+  ASSERT_TRUE(caches_.CopyTo("kb", dir_ / "use").ok());  // used just now
+  caches_.Adopt(Filled("c", 4'000), "kc");
+  EXPECT_FALSE(caches_.Has("ka"));
+  EXPECT_TRUE(caches_.Has("kb"));
+  EXPECT_TRUE(caches_.Has("kc"));
+}
+
+TEST_F(CachesTest, SharedIsOneFolderForAJobAndASlot) {
+  const auto one = caches_.Shared(JobId(1), 0);
+  ASSERT_TRUE(one.ok()) << one.status();
+  EXPECT_EQ(*one, *caches_.Shared(JobId(1), 0));
+  EXPECT_NE(*one, *caches_.Shared(JobId(2), 0));
+  const auto other_slot = caches_.Shared(JobId(1), 1);
+  caches_.DropShared(0, JobId(2));
+  EXPECT_FALSE(fs::exists(*one));
+  EXPECT_TRUE(fs::exists(*other_slot)) << "cleaning never touches another slot";
+}
+
+TEST_F(CachesTest, TheKeyIsOfTheSeriesTheBuildAndTheCoresNotOfTheStart) {
+  plan::Experiment experiment;
+  experiment.model = "resnet50";
+  const std::string hash(64, 'a');
+  const std::string key = Caches::Key(experiment, hash, 2);
+  experiment.start = plan::Start::kWarm;
+  EXPECT_EQ(Caches::Key(experiment, hash, 2), key);
+  EXPECT_NE(Caches::Key(experiment, std::string(64, 'b'), 2), key);
+  EXPECT_NE(Caches::Key(experiment, hash, 4), key);
+  experiment.options.freezing = true;
+  EXPECT_NE(Caches::Key(experiment, hash, 2), key);
+}
+
+TEST(WorkFolders, ArePrivateAndOnlyTheNewestFailuresStay) {
+  ScratchDir dir;
+  WorkFolders folders(dir / "work", 2);
+  std::vector<WorkFolder> made;
+  for (int i = 1; i <= 4; ++i) {
+    auto work = folders.Make({ExperimentId(i), LeaseEpoch(9)});
+    ASSERT_TRUE(work.ok()) << work.status();
+    EXPECT_EQ(Mode(work->root), 0700);
+    EXPECT_TRUE(fs::is_empty(work->run_dir));
+    ASSERT_TRUE(Caches::MakeCold(work->cache_dir).ok());
+    made.push_back(*work);
+  }
+  folders.Remove(made[3]);
+  EXPECT_FALSE(fs::exists(made[3].root));
+  for (int i = 0; i < 3; ++i) {
+    folders.Keep(made[i], "its log", "crash");
+    if (fs::exists(made[i].root)) {
+      fs::last_write_time(made[i].root + "/kept.txt",
+                          fs::file_time_type::clock::now() - std::chrono::hours(10 - i));
+    }
+  }
+  EXPECT_FALSE(fs::exists(made[0].root)) << "the oldest goes";
+  EXPECT_EQ(ReadText(made[2].root + "/log"), "its log");
+  EXPECT_FALSE(fs::exists(made[2].cache_dir)) << "caches are large and no evidence";
+}
+
+TEST(WorkFolders, WhatAKilledProcessLeftIsKeptAsAFailureAndAgesAway) {
+  ScratchDir dir;
+  ASSERT_TRUE(WorkFolders(dir / "work", 2).Make({ExperimentId(1), LeaseEpoch(9)}).ok());
+  WorkFolders again(dir / "work", 2);
+  EXPECT_EQ(again.SweepLeftovers(), 1);
+  EXPECT_EQ(again.SweepLeftovers(), 0);
+}
+
+}  // namespace
+}  // namespace dynbench::worker

@@ -1,0 +1,174 @@
+// Method: a subreaper of our own (a forked process) grows a real tree of shells that evade in every
+// way known: a session of their own, a double fork, ignored TERM. Pipes say when the tree stands;
+// afterwards /proc is asked who is left.
+#include "worker/process/process_tree.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/unit/worker/scratch_dir.h"
+#include "worker/process/cgroup.h"
+#include "worker/process/tree_freezer.h"
+#include "worker/process/unique_fd.h"
+
+namespace dynbench::worker {
+namespace {
+
+// This process is the root of every tree here, as a lane is.
+class ProcessTreeTest : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); }
+  void TearDown() override {
+    KillTree({.root = getpid(), .reap = Reap});
+    Reap();
+  }
+
+  static void Reap() {
+    while (waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+  }
+
+  // Runs a shell script; returns when it (or something below it) has written `lines` lines to its
+  // descriptor 9.
+  void Grow(const std::string& script, int lines) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    if (fork() == 0) {
+      dup2(ends[1], 9);
+      execl("/bin/sh", "sh", "-c", script.c_str(), nullptr);
+      _exit(127);
+    }
+    close(ends[1]);
+    UniqueFd in(ends[0]);
+    char c;
+    while (lines > 0 && read(in.get(), &c, 1) == 1) lines -= c == '\n';
+    ASSERT_EQ(lines, 0) << "the tree did not grow";
+  }
+};
+
+constexpr char kEvasiveTree[] = R"(
+  trap '' TERM INT HUP
+  setsid sh -c 'echo up >&9; exec 9>&-; exec sleep 1000' &
+  ( ( trap '' TERM; echo up >&9; exec 9>&-; while :; do sleep 1000; done ) & )
+  sh -c 'trap "" TERM; echo up >&9; exec 9>&-; while :; do :; done' &
+  exec 9>&-
+  wait
+)";
+
+TEST_F(ProcessTreeTest, AnEvasiveTreeIsGoneAfterTermGraceAndKill) {
+  Grow(kEvasiveTree, 3);
+  ASSERT_GE(Descendants(getpid()).size(), 4u);
+  const KillTreeReport report = KillTree({.root = getpid(), .grace_ms = 50, .reap = Reap});
+  EXPECT_TRUE(report.gone);
+  EXPECT_GE(report.signalled, 4);
+  EXPECT_TRUE(Descendants(getpid()).empty());
+}
+
+TEST_F(ProcessTreeTest, ATreeThatObeysTermIsNotWaitedForLonger) {
+  Grow("echo up >&9; exec 9>&-; exec sleep 1000", 1);
+  // Were the grace spent to its end, the test would run into its time limit.
+  const KillTreeReport report = KillTree({.root = getpid(), .grace_ms = 600'000, .reap = Reap});
+  EXPECT_TRUE(report.gone);
+}
+
+TEST_F(ProcessTreeTest, StoppedProcessesAreEndedToo) {
+  Grow(kEvasiveTree, 3);
+  ASSERT_TRUE(StopTree(getpid()));
+  EXPECT_TRUE(KillTree({.root = getpid(), .grace_ms = 20, .reap = Reap}).gone);
+  EXPECT_TRUE(Descendants(getpid()).empty());
+}
+
+TEST_F(ProcessTreeTest, TheSparedSubtreeLives) {
+  Grow("echo up >&9; exec 9>&-; sh -c 'exec sleep 1000' & wait", 1);
+  const auto first = Descendants(getpid());
+  ASSERT_FALSE(first.empty());
+  const pid_t spared = first[0].pid;
+  Grow("echo up >&9; exec 9>&-; exec sleep 1000", 1);
+  const auto report =
+      KillTree({.root = getpid(),
+                .reap = [] {},
+                .spare = [&](const ProcessStat& process) { return process.pid == spared; }});
+  EXPECT_EQ(report.signalled, 1);
+  EXPECT_TRUE(ReadProcessStat(spared).has_value());
+}
+
+TEST_F(ProcessTreeTest, AReusedPidIsNotSignalled) {
+  Grow("echo up >&9; exec 9>&-; exec sleep 1000", 1);
+  ProcessStat someone_before = Descendants(getpid()).at(0);
+  const ProcessStat now = someone_before;
+  someone_before.start_ticks -= 1;  // what a former owner of the pid would have had
+  EXPECT_FALSE(SignalProcess(someone_before, SIGKILL));
+  EXPECT_TRUE(SignalProcess(now, 0));
+}
+
+TEST_F(ProcessTreeTest, NamesWithBlanksAndParenthesesAreRead) {
+  ScratchDir dir;
+  const std::string name = dir / "a) R (b";
+  ASSERT_EQ(symlink("/bin/sleep", name.c_str()), 0);
+  Grow("echo up >&9; exec 9>&-; exec '" + name + "' 1000", 1);
+  const auto tree = Descendants(getpid());
+  ASSERT_EQ(tree.size(), 1u);
+  EXPECT_EQ(tree[0].parent, getpid());
+  EXPECT_GT(tree[0].start_ticks, 0u);
+}
+
+// A counter that a child advances in memory shared through a file; forks go on all the while.
+constexpr char kCounting[] = R"(
+  echo up >&9; exec 9>&-
+  while :; do printf x >> "$COUNTER"; (:); done
+)";
+
+class FreezeTest : public ProcessTreeTest, public testing::WithParamInterface<bool> {
+ protected:
+  ScratchDir dir_;  // outlives the tree, which TearDown ends
+};
+
+TEST_P(FreezeTest, TheCounterStandsStillWhileFrozenAndGoesOnAfterwards) {
+  const std::string counter = dir_ / "counter";
+  WriteText(counter, "");
+  setenv("COUNTER", counter.c_str(), 1);
+  TreeFreezer freezer(getpid(), "test-" + std::to_string(getpid()), /*allow_cgroup=*/GetParam());
+  if (GetParam() && freezer.method() != TreeFreezer::Method::kCgroup) {
+    GTEST_SKIP() << "no writable cgroup2 here";
+  }
+  Grow(kCounting, 1);
+  Grow(kCounting, 1);
+  ASSERT_TRUE(freezer.Freeze());
+  const auto frozen_size = std::filesystem::file_size(counter);
+  const auto frozen_tree = Descendants(getpid());
+  // 200 walks are far more time than a counting process needs for a step.
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_EQ(std::filesystem::file_size(counter), frozen_size);
+    ASSERT_EQ(Descendants(getpid()).size(), frozen_tree.size());
+  }
+  freezer.Thaw();
+  while (std::filesystem::file_size(counter) == frozen_size) {
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, FreezeTest, testing::Bool(),
+                         [](const auto& info) { return info.param ? "Cgroup" : "Signals"; });
+
+TEST(CgroupTest, Version2IsFoundBesideVersion1AndOnlyWhenWritable) {
+  const std::string beside =
+      "37 31 0:34 / /sys/fs/cgroup/freezer rw,relatime - cgroup cgroup rw,freezer\n"
+      "38 31 0:35 / /sys/fs/cgroup/unified rw,relatime shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
+  EXPECT_EQ(FindCgroup2Mount(beside), "/sys/fs/cgroup/unified");
+  EXPECT_EQ(FindCgroup2Mount("30 1 0:2 / /sys/fs/cgroup ro,nosuid - cgroup2 cgroup rw\n"),
+            std::nullopt);
+  EXPECT_EQ(FindCgroup2Mount("30 1 0:2 / /sys/fs/cgroup rw - cgroup cgroup rw,freezer\n"),
+            std::nullopt);
+  EXPECT_EQ(OwnCgroup2Path("5:freezer:/x\n0::/user.slice/a\n"), "/user.slice/a");
+  EXPECT_EQ(OwnCgroup2Path("0::/\n"), "");
+}
+
+}  // namespace
+}  // namespace dynbench::worker
