@@ -1,0 +1,266 @@
+// Method: a real coordinator in this process and workers that follow a script over real gRPC; each
+// test checks what a user would see (rows, attempts, acknowledgements), never internals.
+#include "coordinator/session/dispatcher.h"
+
+#include "common/store/queries.h"
+#include "tests/unit/coordinator/testing.h"
+
+namespace dynbench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr char kModel[] = "mobilenetv2_100";
+
+class DispatcherTest : public CoordinatorTest {
+ protected:
+  // The states of the attempts of an experiment, oldest first.
+  std::vector<std::string> AttemptStates(int64_t experiment) {
+    std::vector<std::string> states;
+    const v1::ExperimentDetail detail = client().Experiment(experiment);
+    for (const v1::Attempt& attempt : detail.attempts()) {
+      states.push_back(attempt.state());
+    }
+    return states;
+  }
+  // What another process would find in the database now.
+  int64_t CountedInStore(int64_t job) {
+    auto db = store::Database::Open(server_->database(), store::Access::kReadOnly);
+    EXPECT_TRUE(db.ok()) << db.status();
+    return store::GetJob(**db, JobId(job))->coverage.passed;
+  }
+};
+
+TEST_F(DispatcherTest, AResultIsAcknowledgedOnlyAfterItIsInTheDatabase) {
+  StartServer();
+  auto worker = Join(HelloOf("a"));
+  EXPECT_EQ(worker->Welcome().verdict(), v1::Welcome::OK);
+  const int64_t job = client().Submit(RequestFor({kModel})).job();
+  const v1::Lease lease = worker->NextLease();
+  ASSERT_EQ(lease.experiments_size(), 1);
+  const auto experiment = plan::ExperimentFromJson(lease.experiments(0).json());
+  ASSERT_TRUE(experiment.ok()) << experiment.status();
+  EXPECT_EQ(experiment->model, kModel);
+
+  worker->Start(AttemptOf(lease));
+  EXPECT_TRUE(Eventually([&] { return client().Job(job).coverage().running() == 1; }));
+  worker->Finish(AttemptOf(lease));
+  ASSERT_TRUE(worker->Acknowledged(AttemptOf(lease)));
+  EXPECT_EQ(CountedInStore(job), 1);
+  EXPECT_TRUE(Eventually([&] { return client().Job(job).state() == "finished"; }));
+  EXPECT_EQ(client().Rows(job).at(0).result().metrics().speedup(), 1.5);
+}
+
+TEST_F(DispatcherTest, ADuplicateResultIsAcknowledgedAndCountedOnce) {
+  StartServer();
+  auto worker = Join(HelloOf("a"));
+  const int64_t job = client().Submit(RequestFor({kModel})).job();
+  const v1::AttemptId attempt = AttemptOf(worker->NextLease());
+  worker->Finish(attempt);
+  worker->Finish(attempt, "failed");
+  EXPECT_TRUE(worker->Acknowledged(attempt));
+  EXPECT_TRUE(worker->Acknowledged(attempt));
+  const v1::Job after = client().Job(job);
+  EXPECT_EQ(after.coverage().passed(), 1);
+  EXPECT_EQ(after.coverage().failed(), 0);
+}
+
+TEST_F(DispatcherTest, AResultThatCannotBeReadIsARowAndNotLost) {
+  StartServer();
+  auto worker = Join(HelloOf("a"));
+  const int64_t job = client().Submit(RequestFor({kModel})).job();
+  v1::WorkerMessage message;
+  *message.mutable_finished()->mutable_attempt() = AttemptOf(worker->NextLease());
+  message.mutable_finished()->mutable_result()->set_outcome("splendid");
+  worker->Send(message);
+  EXPECT_TRUE(worker->Acknowledged(message.finished().attempt()));
+  const v1::ResultRow row = client().Rows(job).at(0);
+  EXPECT_EQ(row.result().outcome(), "lost");
+  EXPECT_THAT(row.result().error(), HasSubstr("splendid"));
+}
+
+TEST_F(DispatcherTest, AWorkerThatComesBackWithItsLeaseGoesOn) {
+  StartServer();
+  v1::Hello hello = HelloOf("a");
+  auto worker = Join(hello);
+  const int64_t job = client().Submit(RequestFor({kModel})).job();
+  const v1::Lease lease = worker->NextLease();
+  worker->Start(AttemptOf(lease));
+  worker->Drop();
+  ASSERT_TRUE(Eventually([&] { return !client().Workers().at(0).connected(); }));
+
+  Hold(&hello, lease);
+  worker = Join(hello);
+  EXPECT_EQ(worker->Welcome().verdict(), v1::Welcome::OK);
+  worker->Finish(AttemptOf(lease));
+  EXPECT_TRUE(worker->Acknowledged(AttemptOf(lease)));
+  const v1::ResultRow row = client().Rows(job).at(0);
+  EXPECT_EQ(row.lease(), lease.epoch());
+  EXPECT_THAT(AttemptStates(row.experiment().id()), ElementsAre("done"));
+  for (const auto& message : worker->Heard()) {
+    EXPECT_FALSE(message.has_lease() || message.has_revoke()) << message.ShortDebugString();
+  }
+}
+
+TEST_F(DispatcherTest, ALeaseThatTheWorkerLostIsGivenAgain) {
+  StartServer();
+  auto worker = Join(HelloOf("a"));
+  client().Submit(RequestFor({kModel}));
+  const v1::Lease lost = worker->NextLease();
+  worker->Drop();
+  worker = Join(HelloOf("a"));  // holds nothing
+  const v1::Lease again = worker->NextLease();
+  EXPECT_GT(again.epoch(), lost.epoch());
+  EXPECT_EQ(again.experiments(0).id(), lost.experiments(0).id());
+}
+
+TEST_F(DispatcherTest, AnExpiredLeaseGoesToAnotherWorkerAndTheLateResultIsSuperseded) {
+  options_.dispatcher.lease_ttl_ns = 300 * kNsPerMs;
+  StartServer();
+  auto slow = Join(HelloOf("slow"));
+  const int64_t job = client().Submit(RequestFor({kModel})).job();
+  const v1::Lease first = slow->NextLease();
+  slow->Start(AttemptOf(first));
+  auto quick = Join(HelloOf("quick"));
+  const v1::Lease second = quick->NextLease();
+  EXPECT_GT(second.epoch(), first.epoch());
+
+  slow->Finish(AttemptOf(first), "failed");
+  EXPECT_TRUE(slow->Acknowledged(AttemptOf(first)));
+  quick->Finish(AttemptOf(second));
+  EXPECT_TRUE(quick->Acknowledged(AttemptOf(second)));
+  const v1::Job after = client().Job(job);
+  EXPECT_EQ(after.coverage().passed(), 1);
+  EXPECT_EQ(after.coverage().failed(), 0);
+  EXPECT_THAT(AttemptStates(first.experiments(0).id()), ElementsAre("superseded", "done"));
+}
+
+TEST_F(DispatcherTest, ARestartedCoordinatorAdoptsWhatRuns) {
+  StartServer();
+  v1::Hello hello = HelloOf("a");
+  auto worker = Join(hello);
+  const int64_t job = client().Submit(RequestFor({kModel, "repvgg_a2"})).job();
+  const v1::Lease lease = worker->NextLease();
+  worker->Start(AttemptOf(lease));
+  ASSERT_TRUE(Eventually([&] { return client().Job(job).coverage().running() == 1; }));
+
+  server_.reset();
+  EXPECT_TRUE(worker->Next([](const auto& m) { return m.has_restarting(); }).has_value());
+  EXPECT_TRUE(worker->Ended());
+  StartServer();
+  EXPECT_EQ(client().Job(job).coverage().running(), 1);
+  Hold(&hello, lease);
+  worker = Join(hello);
+  worker->Finish(AttemptOf(lease));
+  EXPECT_TRUE(worker->Acknowledged(AttemptOf(lease)));
+  const v1::ResultRow row = client().Rows(job).at(0);
+  EXPECT_EQ(row.lease(), lease.epoch());
+  EXPECT_EQ(row.attempt(), 1);
+  // What waited goes on, under an epoch that was never used before.
+  v1::Lease next = lease;
+  if (lease.experiments_size() == 1) next = worker->NextLease();
+  worker->Finish(AttemptOf(next, lease.experiments_size() == 1 ? 0 : 1));
+  EXPECT_TRUE(Eventually([&] { return client().Job(job).state() == "finished"; }));
+}
+
+TEST_F(DispatcherTest, AModelThatKillsItsWorkerTwiceIsAFailureWithItsReason) {
+  StartServer();
+  int64_t start = 1;
+  auto worker = Join(HelloOf("a", start));
+  const int64_t job = client().Submit(RequestFor({kModel})).job();
+  for (int death = 0; death < 2; ++death) {
+    const v1::Lease lease = worker->NextLease();
+    worker->Start(AttemptOf(lease));
+    ASSERT_TRUE(Eventually([&] { return client().Job(job).coverage().running() == 1; }));
+    worker->Drop();
+    v1::Hello hello = HelloOf("a", ++start);
+    *hello.add_died() = AttemptOf(lease);
+    worker = Join(hello);
+  }
+  ASSERT_TRUE(Eventually([&] { return client().Job(job).state() == "finished"; }));
+  const v1::ResultRow row = client().Rows(job).at(0);
+  EXPECT_EQ(row.result().outcome(), "failed");
+  EXPECT_EQ(row.result().status(), "crash");
+  EXPECT_THAT(row.result().error(), HasSubstr("died"));
+}
+
+TEST_F(DispatcherTest, ASecondWorkerWithTheSameIdIsRefused) {
+  StartServer();
+  auto first = Join(HelloOf("a", 1));
+  EXPECT_EQ(first->Welcome().verdict(), v1::Welcome::OK);
+  auto second = Join(HelloOf("a", 2));
+  const v1::Welcome welcome = second->Welcome();
+  EXPECT_EQ(welcome.verdict(), v1::Welcome::REFUSED);
+  EXPECT_THAT(welcome.reason(), HasSubstr("--state-dir"));
+  EXPECT_TRUE(second->Ended());
+  EXPECT_EQ(client().Workers().size(), 1u);
+  client().Submit(RequestFor({kModel}));
+  EXPECT_EQ(first->NextLease().experiments_size(), 1);
+}
+
+TEST_F(DispatcherTest, ANewStreamOfTheSameProcessReplacesTheOldOne) {
+  StartServer();
+  auto old_stream = Join(HelloOf("a", 1));
+  EXPECT_EQ(old_stream->Welcome().verdict(), v1::Welcome::OK);
+  auto new_stream = Join(HelloOf("a", 1));
+  EXPECT_EQ(new_stream->Welcome().verdict(), v1::Welcome::OK);
+  EXPECT_TRUE(old_stream->Ended());
+  client().Submit(RequestFor({kModel}));
+  EXPECT_EQ(new_stream->NextLease().experiments_size(), 1);
+}
+
+TEST_F(DispatcherTest, ASilentStreamIsEndedAndItsLeaseLivesOn) {
+  options_.dispatcher.beat_interval_ns = 50 * kNsPerMs;
+  StartServer();
+  auto worker = Join(HelloOf("a"));
+  const int64_t job = client().Submit(RequestFor({kModel})).job();
+  const v1::Lease lease = worker->NextLease();
+  EXPECT_TRUE(worker->Ended());
+  v1::Hello hello = HelloOf("a");
+  Hold(&hello, lease);
+  worker = Join(hello);
+  worker->Finish(AttemptOf(lease));
+  EXPECT_TRUE(worker->Acknowledged(AttemptOf(lease)));
+  EXPECT_EQ(client().Rows(job).at(0).lease(), lease.epoch());
+}
+
+TEST_F(DispatcherTest, CancellingStopsWhatRunsAndConcludesTheRest) {
+  StartServer();
+  auto worker = Join(HelloOf("a"));
+  const int64_t job = client().Submit(RequestFor({kModel, "repvgg_a2"})).job();
+  const v1::Lease lease = worker->NextLease();
+  worker->Start(AttemptOf(lease));
+  grpc::ClientContext context;
+  v1::CancelJobRequest request;
+  request.set_job(job);
+  request.set_reason("wrong branch");
+  v1::Job reply;
+  const grpc::Status status = client().stub().CancelJob(&context, request, &reply);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(reply.state(), "cancelled");
+  EXPECT_EQ(reply.coverage().cancelled(), 2);
+  const auto revoke = worker->Next([](const auto& m) { return m.has_revoke(); });
+  ASSERT_TRUE(revoke.has_value());
+  EXPECT_EQ(revoke->revoke().epoch(), lease.epoch());
+  for (const v1::ResultRow& row : client().Rows(job)) {
+    EXPECT_EQ(row.result().outcome(), "cancelled");
+    EXPECT_EQ(row.result().error(), "wrong branch");
+  }
+  worker->Finish(AttemptOf(lease));  // too late: kept, not counted
+  EXPECT_TRUE(worker->Acknowledged(AttemptOf(lease)));
+  EXPECT_EQ(client().Job(job).coverage().passed(), 0);
+}
+
+TEST_F(DispatcherTest, AResultOfAnotherDatabaseIsAcknowledgedAndDropped) {
+  StartServer();
+  auto worker = Join(HelloOf("a"));
+  v1::AttemptId attempt;
+  attempt.set_experiment(77);
+  attempt.set_lease(99);
+  worker->Finish(attempt);
+  EXPECT_TRUE(worker->Acknowledged(attempt));
+}
+
+}  // namespace
+}  // namespace dynbench
