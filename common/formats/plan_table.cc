@@ -70,7 +70,7 @@ std::string Skips(const plan::Plan& plan) {
   }
   std::string text;
   for (const auto& [reason, count] : reasons) {
-    text += absl::StrCat("skipped: ", count, ", since ", Printable(reason), "\n");
+    text += absl::StrCat("skipped (", count, "): ", Printable(reason), "\n");
   }
   return text;
 }

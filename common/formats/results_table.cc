@@ -39,6 +39,7 @@ const std::array<Dimension, 8> kDimensions = {{
 
 std::vector<std::string> WordsOf(const plan::Experiment& e) {
   std::vector<std::string> words;
+  words.reserve(kDimensions.size());
   for (const Dimension& dimension : kDimensions) words.push_back(dimension.of(e));
   return words;
 }
@@ -182,7 +183,7 @@ std::string Title(const store::JobRow& job, const std::vector<ResultRow>& rows,
     }
   }
   if (!job.label.empty()) text += absl::StrCat("  (", Printable(job.label), ")");
-  return text + "\n\n";
+  return text + "\n";
 }
 
 // The model and, if the job varies them, its words: "repvgg_a2 performance cudagraphs".
@@ -232,10 +233,9 @@ std::string Reasons(const std::vector<ResultRow>& rows, Outcome outcome, const T
       absl::StrCat("\n", Paint(std::string(plan::ToString(outcome)), Tone::kStrong, style), "\n");
   for (const auto& [reason, models] : reasons) {
     const std::set<std::string> names(models.begin(), models.end());
-    std::string who = std::to_string(models.size());
-    if (names.size() == 1) who += " of " + *names.begin();
-    if (names.size() > 1) who += absl::StrCat(" of ", names.size(), " models");
-    text += absl::StrCat("  ", who, ": ", Printable(reason), "\n");
+    text += absl::StrCat("  ",
+                         names.size() == 1 ? *names.begin() : absl::StrCat(names.size(), " models"),
+                         " (", models.size(), "): ", Printable(reason), "\n");
   }
   return text;
 }
@@ -284,7 +284,8 @@ std::string Means(const std::vector<Pair>& pairs, const std::vector<bool>& varie
     text +=
         absl::StrCat("geometric mean of speedups ", words, "over ", sum.measured,
                      " models: ", Times(std::exp(sum.logs / static_cast<double>(sum.measured))));
-    if (sum.left_out > 0) text += absl::StrCat(" (", sum.left_out, " failed and left out)");
+    if (sum.left_out > 0)
+      text += absl::StrCat(" (", sum.left_out, " left out: failed, or numerically wrong)");
     text += "\n";
   }
   return text.empty() ? "" : "\n" + text;
@@ -391,7 +392,7 @@ std::string ResultsTable(const store::JobRow& job, const std::vector<ResultRow>&
   std::string text = Title(job, rows, varies, style);
   if (!rows.empty()) {
     std::vector<std::string> left_out;
-    text += table.Render(style, &left_out);
+    text += "\n" + table.Render(style, &left_out);
     text += Legend(left_out, performance, style);
   }
   text += Failures(job, rows, varies, style);
@@ -399,7 +400,12 @@ std::string ResultsTable(const store::JobRow& job, const std::vector<ResultRow>&
   text += Reasons(rows, Outcome::kCancelled, style);
   text += Notes(rows, varies, style);
   text += Means(pairs, varies);
-  return text + "\n" + CoverageLine(job.coverage) + "\n";
+  text += "\n" + CoverageLine(job.coverage);
+  const auto unchecked = std::count_if(rows.begin(), rows.end(), [](const ResultRow& row) {
+    return row.result && row.result->status == "pass_due_to_skip";
+  });
+  if (unchecked > 0) text += absl::StrCat(" (", unchecked, " passed as pass_due_to_skip)");
+  return text + "\n";
 }
 
 }  // namespace dynbench::formats

@@ -32,6 +32,7 @@ absl::StatusOr<const T*> Find(const std::map<std::string, T>& map, const std::st
   const auto it = map.find(name);
   if (it != map.end()) return &it->second;
   std::vector<std::string> names;
+  names.reserve(map.size());
   for (const auto& [known, value] : map) names.push_back(known);
   return absl::InvalidArgumentError(absl::StrCat("unknown ", what, " \"", name, "\"",
                                                  DidYouMean(name, names), "; known: ", Known(map)));

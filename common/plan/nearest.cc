@@ -54,7 +54,8 @@ std::vector<std::string> Nearest(std::string_view name,
   std::sort(near.begin(), near.end());
   std::vector<std::string> names;
   for (auto& [distance, candidate] : near) {
-    if (names.size() == kSuggestions) break;
+    // What is more than twice as far as the best is noise beside it.
+    if (names.size() == kSuggestions || distance > 2 * near.front().first) break;
     if (names.empty() || names.back() != candidate) names.push_back(std::move(candidate));
   }
   return names;

@@ -33,6 +33,10 @@ TEST(Nearest, SuggestsNothingForAStrangerAndAtMostThree) {
   EXPECT_THAT(Nearest("aab", {"aaa", "aac", "aad", "aae"}), ElementsAre("aaa", "aac", "aad"));
 }
 
+TEST(Nearest, LeavesOutWhatIsFarBesideTheBest) {
+  EXPECT_THAT(Nearest("cudagraph", {"fullgraph", "cudagraphs"}), ElementsAre("cudagraphs"));
+}
+
 TEST(DidYouMean, ReadsAsAQuestion) {
   EXPECT_EQ(DidYouMean("repvg_a2", kModels), " (did you mean \"repvgg_a2\"?)");
   EXPECT_EQ(DidYouMean("ab", {"aa", "ac"}), " (did you mean \"aa\" or \"ac\"?)");

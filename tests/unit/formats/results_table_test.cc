@@ -1,0 +1,128 @@
+// Method: whole pages as golden text: what a person sees of a job in which everything happens, of a
+// job that varies a word, and of one that has not begun.
+#include "common/formats/results_table.h"
+
+#include "tests/unit/formats/rows_testing.h"
+
+namespace dynbench::formats {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(ResultsTable, IsThisPage) {
+  const auto rows = EveryKindOfRow();
+  EXPECT_EQ(
+      ResultsTable(JobOf(rows), rows, {}),
+      R"(job 12  timm  inference  bfloat16  configuration default  cpu  environment default  cold
+
+model            batch  performance  speedup       eager ms    compiled ms  compile s  memory  peak MB  accuracy
+---------------  -----  -----------  -------  -------------  -------------  ---------  ------  -------  -------------
+mobilenetv2_100    128  measured       1.42x  30.12 ±  1.2%  21.21 ±   20%       17.2   0.97x     1538  pass
+repvgg_a2          128  measured       0.87x  8.250 ±  1.2%  9.500 ±   20%       17.2   0.97x     1538  fail_accuracy
+ghostnet_100       128  crash              -              -              -          -       -        -  waiting
+nfnet_l0           128  lost               -              -              -          -       -        -  running
+visformer_small    128  skipped            -              -              -          -       -        -  skipped
+speedup: eager / compiled, medians.  ±: half the interquartile range.  memory: eager / compiled peak.
+
+failed or lost
+  repvgg_a2 accuracy: fail_accuracy in verify, blame compiler: RMSE (res-fp64): 0.00312, (ref-fp64): 0.00041
+  ghostnet_100 performance: crash in compile, blame compiler: killed by signal 11 (SIGSEGV)
+  nfnet_l0 performance: lost (worker_gone): worker alpha was not seen again
+  more: dynbenchctl logs 12 repvgg_a2
+
+skipped
+  visformer_small (2): takes longer than the time limit on aarch64 CPUs
+
+3 passed, 2 failed, 2 skipped, 1 lost, 1 running, 1 waiting of 10 planned
+)");
+}
+
+TEST(ResultsTable, FitsATerminal) {
+  const auto rows = EveryKindOfRow();
+  const std::string page = ResultsTable(JobOf(rows), rows, {.colour = false, .width_max = 96});
+  EXPECT_THAT(page, HasSubstr(R"(
+model            performance  speedup       eager ms    compiled ms  compile s  accuracy
+---------------  -----------  -------  -------------  -------------  ---------  -------------
+mobilenetv2_100  measured       1.42x  30.12 ±  1.2%  21.21 ±   20%       17.2  pass
+)"));
+  EXPECT_THAT(page, HasSubstr("left out for width: peak MB, batch, memory (all of it: --json)\n"));
+}
+
+TEST(ResultsTable, ShowsTheWordsThatVaryAndMeansForEach) {
+  std::vector<store::ResultRow> rows;
+  for (const char* configuration : {"default", "cudagraphs"}) {
+    const double faster = rows.empty() ? 2.0 : 4.0;
+    rows.push_back(Measured("repvgg_a2", 8, 8 / faster));
+    rows.push_back(Measured("nfnet_l0", 8, 8 / faster));
+    rows.push_back(Failed(Waiting("ghostnet_100", plan::Test::kPerformance), "timeout",
+                          plan::Phase::kEager, plan::Blame::kEager, ""));
+    for (size_t i = rows.size() - 3; i < rows.size(); ++i) {
+      rows[i].experiment.configuration = configuration;
+    }
+  }
+  const std::string page = ResultsTable(JobOf(rows), rows, {});
+  EXPECT_THAT(page,
+              HasSubstr("job 12  timm  inference  bfloat16  cpu  environment default  cold\n"));
+  EXPECT_THAT(page, HasSubstr("model         configuration  batch  performance  speedup"));
+  EXPECT_THAT(page, HasSubstr("repvgg_a2     cudagraphs       128  measured       4.00x"));
+  EXPECT_THAT(page,
+              HasSubstr("  ghostnet_100 performance cudagraphs: timeout in eager, blame eager\n"));
+  EXPECT_THAT(page, HasSubstr("geometric mean of speedups default over 2 models: 2.00x "
+                              "(1 left out: failed, or numerically wrong)\n"));
+  EXPECT_THAT(page, HasSubstr("geometric mean of speedups cudagraphs over 2 models: 4.00x"));
+  EXPECT_THAT(page, Not(HasSubstr("accuracy")));  // no such test, no such column
+}
+
+TEST(ResultsTable, LeavesWrongModelsOutOfTheMean) {
+  const std::vector<store::ResultRow> rows = {
+      Measured("a", 8, 4), Accuracy("a", plan::Outcome::kPassed, "pass"),
+      Measured("b", 8, 4), Accuracy("b", plan::Outcome::kPassed, "pass_due_to_skip"),
+      Measured("c", 8, 1), Accuracy("c", plan::Outcome::kFailed, "fail_accuracy")};
+  const std::string page = ResultsTable(JobOf(rows), rows, {});
+  EXPECT_THAT(page, HasSubstr("over 2 models: 2.00x (1 left out"));
+  EXPECT_THAT(page, HasSubstr("5 passed, 1 failed of 6 planned (1 passed as pass_due_to_skip)\n"));
+}
+
+TEST(ResultsTable, AnEmptyJobIsOneLineAndASum) {
+  EXPECT_EQ(ResultsTable(JobOf({}), {}, {}), "job 12\n\n0 passed, 0 failed of 0 planned\n");
+}
+
+TEST(ResultsTable, PaintsFailures) {
+  const auto rows = EveryKindOfRow();
+  const std::string page = ResultsTable(JobOf(rows), rows, {.colour = true, .width_max = 0});
+  EXPECT_THAT(page, HasSubstr("\033[31mcrash\033[0m"));
+  EXPECT_THAT(page, HasSubstr("\033[33m0.87x\033[0m"));  // slower than eager
+}
+
+TEST(CoverageLine, AddsUp) {
+  store::Coverage c{.planned = 80,
+                    .passed = 70,
+                    .failed = 0,
+                    .skipped = 0,
+                    .lost = 0,
+                    .cancelled = 0,
+                    .waiting = 9,
+                    .running = 1};
+  EXPECT_EQ(CoverageLine(c), "70 passed, 0 failed, 1 running, 9 waiting of 80 planned");
+}
+
+TEST(ResultLine, SaysWhatHasHappened) {
+  EXPECT_EQ(ResultLine(Measured("repvgg_a2", 30.12, 21.21), {}),
+            "repvgg_a2 performance: 1.42x (eager 30.12 ms ± 1.2%, compiled 21.21 ms ± 20%), "
+            "compiled in 17 s");
+  EXPECT_EQ(ResultLine(Accuracy("repvgg_a2", plan::Outcome::kPassed, "pass"), {}),
+            "repvgg_a2 accuracy: pass");
+  EXPECT_EQ(ResultLine(Failed(Waiting("repvgg_a2", plan::Test::kPerformance), "crash",
+                              plan::Phase::kLoad, plan::Blame::kModel, "exit code 0 too early"),
+                       {}),
+            "repvgg_a2 performance: crash in load, blame model: exit code 0 too early");
+  store::ResultRow skipped =
+      Done(Waiting("repvgg_a2", plan::Test::kAccuracy), plan::Outcome::kSkipped, "");
+  skipped.experiment.reason = "known to hang";
+  EXPECT_EQ(ResultLine(skipped, {}), "repvgg_a2 accuracy: skipped, known to hang");
+  EXPECT_EQ(ResultLine(Waiting("repvgg_a2", plan::Test::kAccuracy), {}), "");
+}
+
+}  // namespace
+}  // namespace dynbench::formats
