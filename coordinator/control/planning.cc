@@ -56,31 +56,30 @@ double PredictMakespan(const Context& context, const session::FleetView& fleet,
 struct Insertion {
   store::NewJob job;
   store::InsertedJob inserted;
-  v1::Job header;
+  session::AddedJob added;  // its part that needs running
 };
 
-// The part of a new job that needs running.
-session::AddedJob ToDispatch(const Insertion& insertion) {
-  session::AddedJob added;
-  added.job = insertion.header;
-  added.policy = insertion.job.request.policy;
-  added.priority = insertion.job.request.priority;
-  for (size_t i = 0; i < insertion.inserted.experiments.size(); ++i) {
-    const plan::Experiment& e = insertion.job.plan.experiments[i];
-    if (e.planned_outcome) continue;
-    added.ids.push_back(insertion.inserted.experiments[i]);
-    added.experiments.push_back(e);
+// Once the ids are known.
+void Identify(Insertion* insertion) {
+  size_t next = 0;
+  for (size_t i = 0; i < insertion->inserted.experiments.size(); ++i) {
+    if (insertion->job.plan.experiments[i].planned_outcome) continue;
+    insertion->added.Identify(next++, insertion->inserted.job, insertion->inserted.experiments[i]);
   }
-  return added;
 }
 
 void InsertAndDispatch(const Context& context, store::NewJob job, Submitted done) {
   auto insertion = std::make_shared<Insertion>();
   insertion->job = std::move(job);
+  insertion->added.policy = insertion->job.request.policy;
+  insertion->added.priority = insertion->job.request.priority;
+  for (const plan::Experiment& e : insertion->job.plan.experiments) {
+    if (!e.planned_outcome) insertion->added.Append(e, context.predictions->Expected(e));
+  }
   const auto change = [insertion](store::Database& db) -> absl::Status {
     ASSIGN_OR_RETURN(insertion->inserted, store::InsertJob(db, insertion->job));
     ASSIGN_OR_RETURN(const store::JobRow row, store::GetJob(db, insertion->inserted.job));
-    insertion->header = session::ToProto(row);
+    insertion->added.job = session::ToProto(row);
     return absl::OkStatus();
   };
   context.ingest->Apply(change, [dispatcher = context.dispatcher, insertion,
@@ -88,13 +87,14 @@ void InsertAndDispatch(const Context& context, store::NewJob job, Submitted done
     if (!status.ok()) return done(status);
     v1::SubmitReply reply;
     reply.set_job(insertion->inserted.job.value);
-    reply.set_planned(insertion->header.coverage().planned());
+    reply.set_planned(insertion->added.job.coverage().planned());
     for (const plan::Experiment& e : insertion->job.plan.experiments) {
       reply.set_skipped(reply.skipped() + (e.planned_outcome == plan::Outcome::kSkipped));
     }
     for (const std::string& w : insertion->job.plan.warnings) reply.add_warnings(w);
     if (insertion->inserted.existed) return done(std::move(reply));
-    dispatcher->AddJob(ToDispatch(*insertion), [done, reply] { done(reply); });
+    Identify(insertion.get());
+    dispatcher->AddJob(std::move(insertion->added), [done, reply] { done(reply); });
   });
 }
 

@@ -56,12 +56,11 @@ void Dispatcher::Recover(const store::OpenWork& work) {
   std::map<LeaseEpoch, scheduler::Recovered::Lease> leases;
   for (const store::JobRow& row : work.jobs) {
     AddedJob job{ToProto(row), row.policy, row.priority, {}, {}};
-    std::vector<LiveExperiment> live;
     for (const store::OpenExperiment* open : by_job[row.id]) {
-      job.ids.push_back(open->id);
-      job.experiments.push_back(open->experiment);
-      LiveExperiment& experiment = live.emplace_back(MakeLive(open->id, row.id, open->experiment));
+      job.Append(open->experiment, predictions_->Expected(open->experiment));
+      job.Identify(job.live.size() - 1, row.id, open->id);
       if (!open->lease) continue;
+      LiveExperiment& experiment = job.live.back();
       experiment.lease = open->lease;
       experiment.worker = open->slot.worker;
       experiment.slot = open->slot.index;
@@ -72,8 +71,8 @@ void Dispatcher::Recover(const store::OpenWork& work) {
       lease.slot = open->slot;
       lease.experiments.push_back(open->id);
     }
-    live_.Add(job.job, std::move(live));
-    Feed(scheduler::JobAdded{row.id, job.policy, job.priority, MakeTasks(job)});
+    live_.Add(std::move(job.job), std::move(job.live));
+    Feed(scheduler::JobAdded{row.id, job.policy, job.priority, std::move(job.tasks)});
   }
   scheduler::Recovered recovered;
   for (auto& [epoch, lease] : leases) recovered.leases.push_back(std::move(lease));
@@ -88,29 +87,27 @@ void Dispatcher::Recover(const store::OpenWork& work) {
   }
 }
 
-std::vector<scheduler::Task> Dispatcher::MakeTasks(const AddedJob& job) const {
-  std::vector<scheduler::Task> tasks;
-  tasks.reserve(job.ids.size());
-  for (size_t i = 0; i < job.ids.size(); ++i) {
-    const plan::Experiment& e = job.experiments[i];
-    tasks.push_back({job.ids[i], JobId(job.job.id()), e.device, e.environment, e.profile, e.model,
-                     predictions_->Expected(e), e.partition, job.ids[i].value});
-  }
-  return tasks;
+void AddedJob::Append(const plan::Experiment& e, double expected_s) {
+  live.push_back(MakeLive(e));
+  tasks.push_back(
+      {{}, {}, e.device, e.environment, e.profile, e.model, expected_s, e.partition, 0});
+}
+
+void AddedJob::Identify(size_t index, JobId job_id, ExperimentId id) {
+  live[index].id = id;
+  live[index].job = job_id;
+  tasks[index].id = id;
+  tasks[index].job = job_id;
+  tasks[index].queue_order = id.value;  // ids are given in plan order
 }
 
 void Dispatcher::AddJob(AddedJob job, std::function<void()> done) {
   auto shared = std::make_shared<AddedJob>(std::move(job));
   loop_.Post([this, shared, done = std::move(done)] {
-    const JobId id(shared->job.id());
-    std::vector<LiveExperiment> live;
-    live.reserve(shared->ids.size());
-    for (size_t i = 0; i < shared->ids.size(); ++i) {
-      live.push_back(MakeLive(shared->ids[i], id, shared->experiments[i]));
-    }
-    if (!live.empty()) {
-      live_.Add(shared->job, std::move(live));
-      Feed(scheduler::JobAdded{id, shared->policy, shared->priority, MakeTasks(*shared)});
+    if (!shared->live.empty()) {
+      const JobId id(shared->job.id());
+      live_.Add(std::move(shared->job), std::move(shared->live));
+      Feed(scheduler::JobAdded{id, shared->policy, shared->priority, std::move(shared->tasks)});
     }
     done();
   });

@@ -51,8 +51,13 @@ struct AddedJob {
   v1::Job job;  // coverage: what is done already (skipped)
   plan::PartitionPolicy policy = plan::PartitionPolicy::kDynamic;
   int priority = 0;
-  std::vector<ExperimentId> ids;              // parallel to `experiments`
-  std::vector<plan::Experiment> experiments;  // without a result
+  // Parallel: those without a result. Made by Append, before the ids are known, so that neither the
+  // writer nor the dispatcher spends its time on it.
+  std::vector<LiveExperiment> live;
+  std::vector<scheduler::Task> tasks;
+
+  void Append(const plan::Experiment& experiment, double expected_s);
+  void Identify(size_t index, JobId job_id, ExperimentId id);
 };
 
 struct JobView {
@@ -136,7 +141,6 @@ class Dispatcher {
   void Resumed(MonotonicTime now, int64_t gap_ns);
   void KeepBeats(MonotonicTime now);
   void PublishDirtyJobs();
-  std::vector<scheduler::Task> MakeTasks(const AddedJob& job) const;
 
   // Workers (dispatcher_workers.cc)
   void OnHello(const std::shared_ptr<WorkerLink>& link, const v1::Hello& hello, v1::Welcome welcome,

@@ -4,10 +4,8 @@
 
 namespace dynbench::session {
 
-LiveExperiment MakeLive(ExperimentId id, JobId job, const plan::Experiment& experiment) {
+LiveExperiment MakeLive(const plan::Experiment& experiment) {
   LiveExperiment live;
-  live.id = id;
-  live.job = job;
   live.json = plan::ToJson(experiment);
   live.name = plan::DisplayName(experiment);
   live.device = experiment.device;

@@ -79,7 +79,7 @@ class LiveJobs {
   std::map<LeaseEpoch, std::set<ExperimentId>> leases_;
 };
 
-// What LiveJobs keeps of an experiment.
-LiveExperiment MakeLive(ExperimentId id, JobId job, const plan::Experiment& experiment);
+// What LiveJobs keeps of an experiment; the ids are the caller's to set.
+LiveExperiment MakeLive(const plan::Experiment& experiment);
 
 }  // namespace dynbench::session

@@ -1,7 +1,6 @@
 #include "coordinator/session/predictions.h"
 
 #include <algorithm>
-#include <array>
 
 #include "absl/strings/str_cat.h"
 
@@ -10,13 +9,16 @@ namespace {
 
 constexpr size_t kKept = 15;  // newest durations per key: a median that follows a change in a night
 
-// The keys of store::LoadDurations, best first.
-std::array<std::string, 3> Keys(const plan::Experiment& e) {
-  const std::string tail =
-      absl::StrCat("/", std::string(ToString(e.test)), "/", std::string(ToString(e.start)));
-  return {absl::StrCat("series:", plan::SeriesKey(e)),
-          absl::StrCat("model:", e.suite, "/", e.model, tail),
-          absl::StrCat("suite:", e.suite, tail)};
+// The keys of store::LoadDurations.
+std::string Tail(const plan::Experiment& e) {
+  return absl::StrCat("/", std::string(ToString(e.test)), "/", std::string(ToString(e.start)));
+}
+std::string SuiteKey(const plan::Experiment& e) { return absl::StrCat("suite:", e.suite, Tail(e)); }
+std::string ModelKey(const plan::Experiment& e) {
+  return absl::StrCat("model:", e.suite, "/", e.model, Tail(e));
+}
+std::string SeriesKeyOf(const plan::Experiment& e) {
+  return absl::StrCat("series:", plan::SeriesKey(e));
 }
 
 double Median(std::vector<double> values) {
@@ -34,7 +36,7 @@ void Predictions::Load(std::map<std::string, double> durations) {
 
 void Predictions::Observe(const plan::Experiment& experiment, double seconds) {
   if (seconds <= 0) return;
-  const auto keys = Keys(experiment);
+  const std::string keys[] = {SeriesKeyOf(experiment), ModelKey(experiment), SuiteKey(experiment)};
   MutexLock lock(mu_);
   for (const std::string& key : keys) {
     std::vector<double>& kept = seconds_[key];
@@ -43,14 +45,21 @@ void Predictions::Observe(const plan::Experiment& experiment, double seconds) {
   }
 }
 
-std::optional<double> Predictions::Known(const plan::Experiment& experiment) const {
-  const auto keys = Keys(experiment);
+std::optional<double> Predictions::Find(const std::string& key) const {
   MutexLock lock(mu_);
-  for (const std::string& key : keys) {
-    const auto found = seconds_.find(key);
-    if (found != seconds_.end()) return Median(found->second);
-  }
-  return std::nullopt;
+  const auto found = seconds_.find(key);
+  if (found == seconds_.end()) return std::nullopt;
+  return Median(found->second);
+}
+
+std::optional<double> Predictions::Known(const plan::Experiment& experiment) const {
+  // A suite without history has no model and no series with one, and keys of series are costly.
+  const std::optional<double> of_suite = Find(SuiteKey(experiment));
+  if (!of_suite) return std::nullopt;
+  const std::optional<double> of_model = Find(ModelKey(experiment));
+  if (!of_model) return of_suite;
+  const std::optional<double> of_series = Find(SeriesKeyOf(experiment));
+  return of_series ? of_series : of_model;
 }
 
 }  // namespace dynbench::session

@@ -29,6 +29,8 @@ class Predictions {
   }
 
  private:
+  std::optional<double> Find(const std::string& key) const EXCLUDES(mu_);
+
   mutable Mutex mu_;
   // Per key the newest durations; their median is the prediction. The store's median counts as one.
   std::map<std::string, std::vector<double>> seconds_ GUARDED_BY(mu_);

@@ -18,7 +18,8 @@ class DispatcherTest : public CoordinatorTest {
   // The states of the attempts of an experiment, oldest first.
   std::vector<std::string> AttemptStates(int64_t experiment) {
     std::vector<std::string> states;
-    for (const v1::Attempt& attempt : client().Experiment(experiment).attempts()) {
+    const v1::ExperimentDetail detail = client().Experiment(experiment);
+    for (const v1::Attempt& attempt : detail.attempts()) {
       states.push_back(attempt.state());
     }
     return states;

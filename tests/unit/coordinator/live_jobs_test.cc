@@ -19,7 +19,10 @@ void ExpectBalanced(const LiveJobs& jobs) {
 LiveExperiment Make(int64_t id) {
   plan::Experiment experiment;
   experiment.model = "m" + std::to_string(id);
-  return MakeLive(ExperimentId(id), JobId(1), experiment);
+  LiveExperiment live = MakeLive(experiment);
+  live.id = ExperimentId(id);
+  live.job = JobId(1);
+  return live;
 }
 
 TEST(LiveJobsTest, CountsFollowEveryStep) {
