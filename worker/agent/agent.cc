@@ -185,6 +185,7 @@ void Agent::OnWelcome(const v1::Welcome& welcome) {
   if (welcome.verdict() == v1::Welcome::DEGRADED) spdlog::warn("degraded: {}", welcome.reason());
   spdlog::info("connected to {} (version {}) as {}", options_.coordinator,
                welcome.coordinator_version(), identity_.id().value);
+  lost_reason_.clear();
   journal_.Reported();
   if (welcome.beat_interval_ms() > 0) beat_interval_ms_ = welcome.beat_interval_ms();
   WriteWorkerFile(true);
@@ -201,7 +202,10 @@ void Agent::OnLost(const std::string& reason) {
   loop_->Cancel(beat_timer_);
   watched_.clear();  // asked for again by whoever still wants it
   WriteWorkerFile(false);
-  spdlog::warn("no session with {}: {}", options_.coordinator, reason);
+  // Tried again for ever: said once, and again when the reason is another one.
+  if (reason == lost_reason_) return;
+  lost_reason_ = reason;
+  spdlog::warn("no session with {}: {}; trying again", options_.coordinator, reason);
 }
 
 void Agent::OnMessage(const v1::CoordinatorMessage& message) {
@@ -373,6 +377,8 @@ void Agent::ContinueDrain(int64_t deadline_ns) {
 }
 
 void Agent::WriteWorkerFile(bool connected) {
+  if (told_connected_ == connected) return;
+  told_connected_ = connected;
   const nlohmann::json json = {{"schema", "dynbench.worker/1"},
                                {"pid", getpid()},
                                {"worker_id", identity_.id().value},

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -108,7 +109,9 @@ class Agent {
   std::map<AttemptId, int64_t> watched_;  // log offset that the coordinator has
   // Returned while the coordinator could not be told.
   std::map<AttemptId, v1::AttemptReturned> untold_;
-  std::string not_accepting_;  // why; empty: accepting
+  std::string not_accepting_;           // why; empty: accepting
+  std::string lost_reason_;             // as logged last
+  std::optional<bool> told_connected_;  // what worker.json says
   bool draining_ = false;
   int64_t beat_interval_ms_ = 5'000;
   EventLoop::TimerId beat_timer_ = 0, log_timer_ = 0, disk_timer_ = 0, drain_timer_ = 0;

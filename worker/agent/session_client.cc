@@ -18,7 +18,8 @@ namespace dynbench::worker {
 namespace {
 
 constexpr int64_t kFirstDelayMs = 100;
-constexpr int64_t kLastDelayMs = 3'000;
+// Short, since a coordinator that is back must be dispatching within 2 s.
+constexpr int64_t kLastDelayMs = 1'000;
 // A coordinator that misses this many beats is not there, whatever TCP says.
 constexpr int64_t kMissedBeats = 4;
 // Until Welcome: the coordinator may wait for the end of this worker's former stream.

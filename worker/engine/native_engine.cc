@@ -55,6 +55,10 @@ NativeEngine::~NativeEngine() {
 
 std::string NativeEngine::PrecompiledHeadersDir(const std::string& state_dir,
                                                 const Environment& environment) {
+  // Beside the runner, so that the workers of a host share them (the runner locks while it builds).
+  if (access(environment.runner_dir.c_str(), W_OK) == 0) {
+    return environment.runner_dir + "/precompiled_headers";
+  }
   return absl::StrCat(state_dir, "/precompiled_headers/", environment.hash.substr(0, 16));
 }
 

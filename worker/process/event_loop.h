@@ -28,6 +28,8 @@ class EventLoop {
   void Run();
   void Stop();
   void Post(Task task);
+  // After Run has returned: lets it be called again.
+  void Resume() { stop_.store(false); }
 
   // Calls `readable` whenever `fd` can be read or its peer is gone. The caller keeps `fd` and
   // calls Unwatch before it closes it; Unwatch may be called from within `readable`.

@@ -1,0 +1,253 @@
+// Method: a slot with a fake engine whose attempts do what the test says, on a loop that the test
+// turns until a condition holds. Files are real.
+#include "worker/agent/slot.h"
+
+#include "absl/strings/match.h"
+#include "gtest/gtest.h"
+#include "tests/unit/worker/scratch_dir.h"
+#include "worker/agent/agent.h"
+
+namespace dynbench::worker {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Called on the slot's loop, since the test's thread is the loop's.
+class FakeEngine : public Engine {
+ public:
+  void Start(AttemptSpec spec, AttemptObserver observer) override {
+    const AttemptId id = spec.id;
+    order.push_back(id.experiment.value);
+    running[id.experiment.value] = {std::move(spec), std::move(observer)};
+  }
+  void Cancel(const AttemptId& attempt, const std::string& reason) override {
+    plan::Result result;
+    result.outcome = plan::Outcome::kCancelled;
+    result.error = reason;
+    Finish(attempt.experiment.value, result);
+  }
+  void Freeze(std::vector<AttemptId> attempts, std::function<void(bool)> done) override {
+    for (const AttemptId& id : attempts) frozen.insert(id.experiment.value);
+    done(true);
+  }
+  void Thaw(std::vector<AttemptId> attempts) override {
+    for (const AttemptId& id : attempts) frozen.erase(id.experiment.value);
+  }
+
+  void Finish(int64_t experiment, plan::Result result) {
+    auto node = running.extract(experiment);
+    ASSERT_FALSE(node.empty()) << experiment;
+    node.mapped().second.finished(std::move(result), "the log");
+  }
+  void Pass(int64_t experiment) {
+    plan::Result result;
+    result.outcome = plan::Outcome::kPassed;
+    result.status = "pass";
+    Finish(experiment, result);
+  }
+
+  std::map<int64_t, std::pair<AttemptSpec, AttemptObserver>> running;
+  std::vector<int64_t> order;
+  std::set<int64_t> frozen;
+};
+
+class SlotTest : public testing::Test {
+ protected:
+  SlotTest() { Make(1); }
+
+  void Make(int lanes) {
+    fs::create_directories(dir_ / "runner");
+    SlotServices services;
+    services.loop = &loop_;
+    services.preparer = preparer_.loop();
+    services.janitor = janitor_.loop();
+    services.engine = &engine_;
+    services.folders = &folders_;
+    services.caches = &caches_;
+    services.state_dir = dir_.path();
+    services.fetch_file = [](const std::string&) { return absl::UnavailableError("no network"); };
+    services.environment = [this](const std::string& name) -> std::optional<Environment> {
+      if (name != "default") return std::nullopt;
+      Environment environment;
+      environment.hash = std::string(64, 'a');
+      environment.runner_dir = dir_ / "runner";
+      return environment;
+    };
+    SlotReports reports;
+    reports.started = [](const v1::AttemptStarted&) {};
+    reports.phase = [](const AttemptId&, plan::Phase) {};
+    reports.finished = [this](v1::AttemptFinished f) { finished_.push_back(std::move(f)); };
+    reports.returned = [this](const AttemptId& id, const std::string& reason, bool trouble) {
+      returned_[id.experiment.value] = reason + (trouble ? " (trouble)" : "");
+    };
+    reports.running_changed = [] {};
+    SlotShape shape;
+    shape.cores = {0, 1};
+    shape.lanes = lanes;
+    slot_ = std::make_unique<Slot>(shape, services, reports);
+  }
+
+  // Turns the loop until `condition` holds; a hang runs into the test's time limit.
+  void Until(const std::function<bool()>& condition) {
+    if (condition()) return;
+    EventLoop::Task look = [&] {
+      if (condition()) {
+        loop_.Stop();
+      } else {
+        loop_.After(1, look);
+      }
+    };
+    loop_.After(1, look);
+    loop_.Run();
+    loop_.Resume();
+  }
+  void UntilRunning(int64_t experiment) {
+    Until([&] { return engine_.running.count(experiment) > 0; });
+  }
+
+  void Lease(int64_t epoch, std::vector<int64_t> ids, plan::Start start = plan::Start::kCold,
+             const std::string& environment = "default") {
+    v1::Lease lease;
+    lease.set_epoch(epoch);
+    for (const int64_t id : ids) {
+      plan::Experiment experiment;
+      experiment.suite = "timm";
+      experiment.model = "resnet50";
+      experiment.start = start;
+      experiment.environment = environment;
+      v1::PlannedExperiment& planned = *lease.add_experiments();
+      planned.set_id(id);
+      planned.set_job(1);
+      planned.set_json(plan::ToJson(experiment));
+    }
+    slot_->Add(lease);
+  }
+
+  ScratchDir dir_;
+  EventLoop loop_;
+  FakeEngine engine_;
+  Caches caches_{dir_ / "caches", dir_ / "shared", 1 << 30};
+  WorkFolders folders_{dir_ / "work", 5};
+  std::vector<v1::AttemptFinished> finished_;
+  std::map<int64_t, std::string> returned_;
+  LoopThread preparer_, janitor_;
+  std::unique_ptr<Slot> slot_;
+};
+
+TEST_F(SlotTest, RunsItsLeaseInOrderOneAfterTheOtherAndClearsUp) {
+  Lease(7, {3, 1, 2});
+  Lease(7, {3, 1, 2});  // sent again after a reconnect
+  for (const int64_t id : {3, 1, 2}) {
+    UntilRunning(id);
+    EXPECT_EQ(engine_.running.size(), 1u);
+    const AttemptSpec& spec = engine_.running.begin()->second.first;
+    EXPECT_TRUE(fs::is_empty(spec.work_dir));
+    EXPECT_TRUE(fs::is_empty(spec.cache_dir));
+    engine_.Pass(id);
+  }
+  Until([&] { return slot_->idle(); });
+  EXPECT_EQ(engine_.order, (std::vector<int64_t>{3, 1, 2}));
+  ASSERT_EQ(finished_.size(), 3u);
+  EXPECT_EQ(finished_[0].log(), "the log");
+  Until([&] { return fs::is_empty(dir_ / "work"); });
+}
+
+TEST_F(SlotTest, RevokedExperimentsStopAndAreNotReported) {
+  Lease(7, {1, 2, 3});
+  UntilRunning(1);
+  slot_->Revoke(LeaseEpoch(6), {ExperimentId(1)}, "of another lease");
+  EXPECT_EQ(engine_.running.size(), 1u);
+  slot_->Revoke(LeaseEpoch(7), {ExperimentId(1), ExperimentId(2)}, "cancelled");
+  UntilRunning(3);
+  engine_.Pass(3);
+  Until([&] { return slot_->idle(); });
+  ASSERT_EQ(finished_.size(), 1u);
+  EXPECT_EQ(finished_[0].attempt().experiment(), 3);
+  EXPECT_TRUE(returned_.empty());
+}
+
+TEST_F(SlotTest, DrainingGivesEverythingBackAndCountsAgainstNobody) {
+  Lease(7, {1, 2});
+  UntilRunning(1);
+  slot_->Drain("stopping");
+  Until([&] { return slot_->idle(); });
+  EXPECT_EQ(returned_, (std::map<int64_t, std::string>{{1, "stopping"}, {2, "stopping"}}));
+  Lease(8, {4});
+  EXPECT_EQ(returned_.at(4), "stopping");
+  EXPECT_TRUE(finished_.empty());
+}
+
+TEST_F(SlotTest, WarmPreparesAMissingCacheFirstAndThenStartsFromACopy) {
+  Lease(7, {1}, plan::Start::kWarm);
+  UntilRunning(1);
+  EXPECT_TRUE(engine_.running[1].first.prepare);
+  WriteText(engine_.running[1].first.cache_dir + "/graph", "compiled");
+  engine_.Pass(1);
+  UntilRunning(1);
+  EXPECT_FALSE(engine_.running[1].first.prepare);
+  const std::string cache = engine_.running[1].first.cache_dir;
+  EXPECT_EQ(ReadText(cache + "/graph"), "compiled");
+  WriteText(cache + "/graph", "scribbled");
+  engine_.Pass(1);
+  Until([&] { return slot_->idle(); });
+  ASSERT_EQ(finished_.size(), 1u);
+  ASSERT_EQ(finished_[0].result().notes_size(), 1);
+  // The next one finds the prepared cache, as it was.
+  Lease(8, {2}, plan::Start::kWarm);
+  UntilRunning(2);
+  EXPECT_FALSE(engine_.running[2].first.prepare);
+  EXPECT_EQ(ReadText(engine_.running[2].first.cache_dir + "/graph"), "compiled");
+  engine_.Pass(2);
+  Until([&] { return slot_->idle(); });
+}
+
+TEST_F(SlotTest, APassedColdAttemptPreparesTheWarmOnes) {
+  Lease(7, {1});
+  UntilRunning(1);
+  WriteText(engine_.running[1].first.cache_dir + "/graph", "compiled");
+  engine_.Pass(1);
+  Until([&] { return slot_->idle() && !fs::exists(dir_ / "work/1.7"); });
+  Lease(8, {2}, plan::Start::kWarm);
+  UntilRunning(2);
+  EXPECT_FALSE(engine_.running[2].first.prepare);
+  engine_.Pass(2);
+  Until([&] { return slot_->idle(); });
+}
+
+TEST_F(SlotTest, WhatThisHostCannotRunIsReturnedAsTrouble) {
+  Lease(7, {1}, plan::Start::kCold, "nightly");
+  EXPECT_TRUE(absl::StrContains(returned_.at(1), "no environment nightly (trouble)"));
+  EXPECT_TRUE(slot_->idle());
+}
+
+TEST_F(SlotTest, TheWindowIsOneLanesAloneAndPassesOn) {
+  Make(3);
+  Lease(7, {1, 2, 3, 4});
+  Until([&] { return engine_.running.size() == 3; });
+  std::vector<int64_t> granted;
+  const auto ask = [&](int64_t id) {
+    engine_.running[id].second.window([&, id] { granted.push_back(id); });
+  };
+  ask(1);
+  ask(2);
+  Until([&] { return granted.size() == 1; });
+  EXPECT_EQ(granted[0], 1);
+  EXPECT_EQ(engine_.frozen, (std::set<int64_t>{2, 3}));
+  engine_.running[1].second.window_done();
+  Until([&] { return granted.size() == 2; });
+  EXPECT_EQ(granted[1], 2);
+  EXPECT_EQ(engine_.frozen, (std::set<int64_t>{1, 3}));
+  // Its holder dies with it: everybody goes on, and the next experiment may begin only now.
+  EXPECT_EQ(engine_.running.count(4), 0u);
+  plan::Result crash;
+  crash.outcome = plan::Outcome::kFailed;
+  engine_.Finish(2, crash);
+  UntilRunning(4);
+  EXPECT_TRUE(engine_.frozen.empty());
+  for (const int64_t id : {1, 3, 4}) engine_.Pass(id);
+  Until([&] { return slot_->idle(); });
+  EXPECT_EQ(finished_.size(), 4u);
+}
+
+}  // namespace
+}  // namespace dynbench::worker
