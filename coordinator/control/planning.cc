@@ -100,14 +100,22 @@ void InsertAndDispatch(const Context& context, store::NewJob job, Submitted done
 
 }  // namespace
 
-absl::StatusOr<Planned> MakePlan(const Context& context, store::Database& db,
-                                 const std::string& request_json) {
+absl::StatusOr<Planned> MakePlan(const Context& context, const std::string& request_json) {
   Planned planned;
   ASSIGN_OR_RETURN(planned.request, plan::RequestFromJson(request_json));
   ASSIGN_OR_RETURN(const session::FleetView fleet, context.dispatcher->ViewFleet());
   const auto predict = [&](const plan::Experiment& e) { return context.predictions->Expected(e); };
   ASSIGN_OR_RETURN(planned.plan,
                    plan::Expand(planned.request, *context.catalog, fleet.facts, predict));
+  return planned;
+}
+
+absl::Status CheckRunnable(store::Database& db, const Planned& planned) {
+  if (planned.plan.experiments.empty()) {
+    std::string why;
+    for (const std::string& warning : planned.plan.warnings) absl::StrAppend(&why, "; ", warning);
+    return absl::InvalidArgumentError(absl::StrCat("there is nothing to run", why));
+  }
   std::set<std::string> files;
   for (const plan::Experiment& e : planned.plan.experiments) {
     if (e.source.file_sha256.empty() || !files.insert(e.source.file_sha256).second) continue;
@@ -116,7 +124,7 @@ absl::StatusOr<Planned> MakePlan(const Context& context, store::Database& db,
         absl::StrCat("the model file ", e.source.file_name, " (SHA-256 ", e.source.file_sha256,
                      ") was not uploaded; send it with PutFile before the job"));
   }
-  return planned;
+  return absl::OkStatus();
 }
 
 absl::Status DescribePlan(const Context& context, const Planned& planned, v1::PlanPage* page) {

@@ -16,10 +16,12 @@ struct Planned {
   plan::Plan plan;
 };
 
-// Reads and expands a request. InvalidArgument as plan::Expand says, and for a model file that was
-// not uploaded. Stores nothing.
-absl::StatusOr<Planned> MakePlan(const Context& context, store::Database& db,
-                                 const std::string& request_json);
+// Reads and expands a request. InvalidArgument as plan::Expand says. Stores nothing.
+absl::StatusOr<Planned> MakePlan(const Context& context, const std::string& request_json);
+
+// What a job needs beyond a plan. InvalidArgument: it has no experiment, or a model file was not
+// uploaded.
+absl::Status CheckRunnable(store::Database& db, const Planned& planned);
 
 // The first page's facts about a plan: warnings, partitions, predicted makespan on the slots there
 // are now, and what could run where.

@@ -111,9 +111,9 @@ grpc::ServerWriteReactor<v1::PlanPage>* ControlService::Plan(grpc::CallbackServe
   auto state = std::make_shared<State>();
   return new PageStream<v1::PlanPage>(
       context_.pool,
-      [this, state, request](store::Database& db, v1::PlanPage* page) -> absl::StatusOr<Page> {
+      [this, state, request](store::Database& /*db*/, v1::PlanPage* page) -> absl::StatusOr<Page> {
         if (!std::exchange(state->planned_already, true)) {
-          ASSIGN_OR_RETURN(state->planned, MakePlan(context_, db, request->request_json()));
+          ASSIGN_OR_RETURN(state->planned, MakePlan(context_, request->request_json()));
           RETURN_IF_ERROR(DescribePlan(context_, state->planned, page));
         }
         const auto& all = state->planned.plan.experiments;
@@ -129,8 +129,11 @@ grpc::ServerUnaryReactor* ControlService::Submit(grpc::CallbackServerContext* ca
                                                  v1::SubmitReply* reply) {
   return Change(context_, call,
                 [this, request, reply](store::Database& db, grpc::ServerUnaryReactor* reactor) {
-                  absl::StatusOr<Planned> planned = MakePlan(context_, db, request->request_json());
+                  absl::StatusOr<Planned> planned = MakePlan(context_, request->request_json());
                   if (!planned.ok()) return reactor->Finish(ToGrpc(planned.status()));
+                  if (auto status = CheckRunnable(db, *planned); !status.ok()) {
+                    return reactor->Finish(ToGrpc(status));
+                  }
                   control::Submit(context_, *std::move(planned), request->idempotency_key(),
                                   FinishWith(reply, reactor));
                 });

@@ -149,9 +149,11 @@ std::string ReproBlock(const ExperimentView& view) {
   comments.Add("host", Flat(ParseOrNull(view.inventory_json)));
   comments.Add("launch profile", e.profile);
   if (row.result) {
-    comments.Add("batch size", std::to_string(row.result->batch_size));
+    auto number = [](int n) { return n > 0 ? std::to_string(n) : std::string(); };
+    comments.Add("batch size", number(row.result->batch_size));
     comments.Add("weights", row.result->weights);
-    comments.Add("threads", std::to_string(row.result->threads) + " on cores " + row.result->cores);
+    comments.Add("threads", number(row.result->threads));
+    comments.Add("cores", row.result->cores);
     for (const auto& [key, value] : row.result->in_force)
       comments.Add("in force", key + "=" + value);
   }

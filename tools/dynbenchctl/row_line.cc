@@ -48,7 +48,12 @@ std::string RowLine(const RowView& view, const formats::TableStyle& style) {
   std::string word = OutcomeWord(view);
   word.resize(std::max(word.size(), kWordWidth), ' ');
   std::string line = formats::Paint(word, ToneOf(view), style) + " ";
-  if (view.row.result) {
+  const auto outcome = view.row.result ? view.row.result->outcome : plan::Outcome::kPassed;
+  if (outcome == plan::Outcome::kSkipped || outcome == plan::Outcome::kCancelled) {
+    const std::string& reason = e.reason.empty() ? view.row.result->error : e.reason;
+    line += e.model + " " + std::string(ToString(e.test));
+    if (!reason.empty()) line += ": " + formats::Printable(reason);
+  } else if (view.row.result) {
     line += formats::ResultLine(view.row, style);
   } else {
     line += e.model + " " + std::string(ToString(e.test));

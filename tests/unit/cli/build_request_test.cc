@@ -15,7 +15,6 @@ using plan::Mode;
 using plan::PartitionPolicy;
 using plan::Precision;
 using plan::Start;
-using plan::Test;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
@@ -37,7 +36,7 @@ TEST(BuildRequest, UpstreamsInferenceCommand) {
       Ok({"--suite", "timm", "--performance", "--inference", "--bfloat16", "--backend=inductor",
           "--output=timm_models_inference.csv", "--dry-run"});
   EXPECT_THAT(r.modes, ElementsAre(Mode::kInference));
-  EXPECT_THAT(r.tests, ElementsAre(Test::kPerformance));
+  EXPECT_THAT(r.tests, ElementsAre(plan::Test::kPerformance));
   EXPECT_EQ(r.precision, Precision::kBf16);
   ASSERT_TRUE(r.options.has_value());
   EXPECT_EQ(r.options->backend, "inductor");
@@ -91,7 +90,7 @@ TEST(BuildRequest, ListsWithCommas) {
   const plan::Request r = Ok({"--suite", "timm", "--mode", "inference,training", "--test=accuracy",
                               "--models", "a,b", "--start", "cold,warm", "--environment", "x,y"});
   EXPECT_THAT(r.modes, ElementsAre(Mode::kInference, Mode::kTraining));
-  EXPECT_THAT(r.tests, ElementsAre(Test::kAccuracy));
+  EXPECT_THAT(r.tests, ElementsAre(plan::Test::kAccuracy));
   EXPECT_THAT(r.models, ElementsAre("a", "b"));
   EXPECT_THAT(r.starts, ElementsAre(Start::kCold, Start::kWarm));
   EXPECT_THAT(r.environments, ElementsAre("x", "y"));

@@ -26,6 +26,14 @@ TEST(RowLine, AFailedOneSaysWhereWhoseFaultAndWhy) {
   EXPECT_EQ(line.find('\n'), std::string::npos);
 }
 
+TEST(RowLine, ASkippedOneSaysWhyOnce) {
+  RowView row = MakeRow(1, "m", "done");
+  row.row.result.emplace();
+  row.row.result->outcome = plan::Outcome::kSkipped;
+  row.row.experiment.reason = "too slow";
+  EXPECT_EQ(RowLine(row), "skipped   m performance: too slow");
+}
+
 TEST(RowLine, ARunningOneSaysItsPhase) {
   RowView row = MakeRow(1, "m", "running");
   row.phase = "compile";
