@@ -50,7 +50,6 @@ VerbResult Submit(Context& context, const SubmitFlags& flags) {
   const std::string job = std::to_string(reply.job());
   if (!flags.wait) {
     PrintSubmitted(context, reply);
-    if (reply.planned() == 0) return ExitCode::kNothingMeasured;
     PrintNote(context, "follow it with: dynbenchctl watch " + job);
     return ExitCode::kDone;
   }
