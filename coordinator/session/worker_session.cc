@@ -77,9 +77,9 @@ class Stream : public grpc::ServerBidiReactor<v1::WorkerMessage, v1::Coordinator
   void OnWriteDone(bool ok) override EXCLUDES(mu_) {
     MutexLock lock(mu_);
     outgoing_.pop_front();
-    if (!ok) {
+    if (!ok) {  // nothing reaches the worker any more
       outgoing_.clear();
-      return EndLocked(grpc::Status(grpc::StatusCode::UNAVAILABLE, "the worker does not answer"));
+      EndLocked(grpc::Status(grpc::StatusCode::UNAVAILABLE, "the worker does not answer"));
     }
     if (!outgoing_.empty()) return StartWrite(&outgoing_.front());
     if (ending_) FinishLocked();
