@@ -120,7 +120,7 @@ TEST_F(Golden, ReadingVerbsOnADatabase) {
 TEST_F(Golden, TheSuites) {
   Compare("suite_show_timm.txt", Type({"suite", "show", "timm"}).out);
   Compare("plan_slice.txt", Type({"plan", "--suite", "timm", "--total-partitions", "7",
-                                  "--partition-id", "6", "--coordinator", "127.0.0.1:1"})
+                                  "--partition-id", "0", "--coordinator", "127.0.0.1:1"})
                                 .out);
 }
 

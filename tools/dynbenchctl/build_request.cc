@@ -27,7 +27,9 @@ constexpr uintmax_t kFileBytesMax = 16 << 20;
 constexpr double kTimeoutSecondsMax = 30.0 * 86400;  // beyond is a typing error
 
 std::string Resolve(const std::string& cwd, const std::string& path) {
-  return (fs::path(cwd) / path).lexically_normal().string();
+  std::string resolved = (fs::path(cwd) / path).lexically_normal().string();
+  while (resolved.size() > 1 && resolved.back() == '/') resolved.pop_back();
+  return resolved;
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& flag, const std::string& path) {

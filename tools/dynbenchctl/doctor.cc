@@ -131,8 +131,10 @@ VerbResult Doctor(Context& context) {
 }  // namespace
 
 void AddDoctor(CommandTree& tree) {
-  tree.AddVerb("doctor", "Check what a job needs, from here to the workers; exit 3 when it lacks.",
-               &Doctor);
+  tree.AddVerb(
+      "doctor",
+      "Check what a job needs, from here to the workers; exit 3 when something is missing.",
+      &Doctor);
 }
 
 }  // namespace dynbench::cli
