@@ -20,7 +20,7 @@ target_include_directories(dynbench_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(dynbench_options INTERFACE -Wall -Wextra -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12, when it optimises, finds overlapping copies in `"text" + std::string` that are not there
-  # (GCC bug 105329).
+  # (GCC bug 105651).
   target_compile_options(dynbench_options INTERFACE $<$<NOT:$<CONFIG:Debug>>:-Wno-restrict>)
 endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")

@@ -14,7 +14,7 @@ class Cancel(FleetTest):
     def test_whole_tree_ends(self):
         job = self.fleet.submit(*self.fleet.only("Daemons", "Good"), "--backend", "eager", "--performance", "--repeat", "3")
         note = self.fleet.wait_noted("daemons", timeout_s=120)[-1]
-        daemon = self.fleet.wait_noted("daemon")[-1]["pid"]
+        daemon = self.fleet.wait_noted("held daemon")[-1]["pid"]
         tree = {note["pid"], note["sleeper"], daemon}
         self.assertTrue(tree <= set(self.fleet.processes()), "all three run before the cancel")
         self.fleet.ctl("cancel", job, "--reason", "wrong branch").expect(0)
@@ -29,21 +29,21 @@ class Cancel(FleetTest):
 
     def test_second_cancel_and_cancel_of_a_finished_job(self):
         job = self.fleet.submit(*self.fleet.only("Good"), "--backend", "eager", "--performance", "--repeat", "3")
-        self.fleet.ctl("wait", job, timeout_s=120).expect(0)
+        self.fleet.finish(job, timeout_s=120)
         ran = self.fleet.ctl("cancel", job, "--reason", "too late")
         self.assertIn(ran.code, (0, 2, 5), ran)
         self.assertEqual(self.fleet.coverage(job)["passed"], 1, "a result is never taken back")
 
     def test_daemon_of_a_good_model_does_not_hold_the_slot(self):
         job = self.fleet.submit(*self.fleet.only("LeavesDaemon"), "--backend", "eager", "--performance", "--repeat", "3")
-        self.fleet.ctl("wait", job, timeout_s=120).expect(0)
+        self.fleet.finish(job, timeout_s=120)
         daemon = self.fleet.noted("daemon")[-1]["pid"]
         wait_until(lambda: daemon not in self.fleet.processes(), "the daemon to end", 20)
         self.expect_slot_works()
 
     def test_time_limit_ends_a_child_that_ignores_term(self):
         job = self.fleet.submit(*self.fleet.only("Hangs"), "--backend", "eager", "--performance", "--timeout", "5")
-        self.assertEqual(self.fleet.ctl("wait", job, timeout_s=120).code, 1)
+        self.fleet.finish(job, 1, timeout_s=120)
         row = self.fleet.rows(job)["Hangs"]
         self.assertEqual((row["outcome"], row["status"]), ("failed", "timeout"), row)
         pid = self.fleet.noted("hangs")[-1]["pid"]
@@ -53,7 +53,7 @@ class Cancel(FleetTest):
 
     def expect_slot_works(self):
         job = self.fleet.submit(*self.fleet.only("Good"), "--backend", "eager", "--performance", "--repeat", "3")
-        self.fleet.ctl("wait", job, timeout_s=60).expect(0)
+        self.fleet.finish(job, timeout_s=60)
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ class DyingChildren(FleetTest):
                 self.assertEqual(len(row["error"].splitlines()), 1, "the one useful line")
                 self.assertNotIn("speedup", row["metrics"], "a failure is no number")
 
-    def test_failures_come_first_in_the_table(self):
+    def test_table_shows_the_useful_line(self):
         table = self.fleet.ctl("results", self.job).expect(0).out
         self.assertIn("a weight file is missing", table)
 

@@ -278,6 +278,13 @@ class Fleet:
         job = answer["job"]
         return str(job["id"] if isinstance(job, dict) else job)
 
+    def finish(self, job: str, code: int = 0, timeout_s: float = 180) -> Ran:
+        """Waits for the job; another exit code than `code` shows its table."""
+        ran = self.ctl("wait", job, timeout_s=timeout_s)
+        if ran.code != code:
+            raise AssertionError(f"exit {ran.code}, expected {code}: {ran}\n{self.ctl('results', job)}")
+        return ran
+
     def results(self, job: str) -> dict[str, Any]:
         return self.ctl("results", job, "--json").expect(0).json()
 

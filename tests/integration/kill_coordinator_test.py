@@ -17,7 +17,7 @@ class KillCoordinator(unittest.TestCase):
             workers = {index: worker.pid for index, worker in fleet.workers.items()}
             fleet.coordinator.kill9()
             fleet.start_coordinator()
-            self.assertEqual(fleet.ctl("wait", job, timeout_s=180).code, 0)
+            fleet.finish(job, 0, timeout_s=180)
             coverage = fleet.coverage(job)
             self.assertEqual((coverage["planned"], coverage["passed"]), (len(MODELS), len(MODELS)))
             loads = {}
@@ -37,7 +37,7 @@ class KillCoordinator(unittest.TestCase):
             fleet.coordinator.kill9()
             wait_until(lambda: pid not in fleet.processes(), "the child to end without a coordinator", 60)
             fleet.start_coordinator()
-            self.assertEqual(fleet.ctl("wait", job, timeout_s=60).code, 0)
+            fleet.finish(job, 0, timeout_s=60)
             row = fleet.rows(job)["Slow"]
             self.assertEqual((row["outcome"], row["attempt"]), ("passed", 1))
 
@@ -51,7 +51,7 @@ class KillCoordinator(unittest.TestCase):
             wait_until(lambda: not fleet.processes(), "the end of everything", 15)
             fleet.start_coordinator()
             fleet.start_worker(0)
-            self.assertEqual(fleet.ctl("wait", job, timeout_s=120).code, 0)
+            fleet.finish(job, 0, timeout_s=120)
             self.assertEqual(fleet.coverage(job)["passed"], 2)
 
     def test_second_coordinator_is_refused(self):

@@ -44,7 +44,7 @@ class KillWorker(unittest.TestCase):
                 self.assertGreater(row["attempt"], 1, "a first death is retried")
                 if not fleet.workers[0].alive():
                     fleet.start_worker(0)
-                self.assertEqual(fleet.ctl("wait", job, timeout_s=120).code, 1)
+                fleet.finish(job, 1, timeout_s=120)
                 self.assertEqual(fleet.rows(job)["Good"]["outcome"], "passed")
                 fleet.coverage(job)
             finally:
@@ -60,7 +60,7 @@ class KillWorker(unittest.TestCase):
             fleet.workers[0].stop()
             self.assertEqual(set(processes_of(fleet.mark, fleet.folder)), {fleet.coordinator.pid})
             fleet.start_worker(0)
-            self.assertEqual(fleet.ctl("wait", job, timeout_s=120).code, 0)
+            fleet.finish(job, 0, timeout_s=120)
             self.assertEqual(fleet.rows(job)["Slow"]["outcome"], "passed")
 
 

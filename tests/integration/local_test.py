@@ -29,7 +29,7 @@ class Local(unittest.TestCase):
             self.assertTrue(before <= set(fleet.processes()))
 
             job = fleet.submit(*fleet.only("Good"), "--backend", "eager", "--performance", "--repeat", "3")
-            fleet.ctl("wait", job, timeout_s=120).expect(0)
+            fleet.finish(job, timeout_s=120)
             fleet.ctl("local", "down", "--state-dir", state, timeout_s=60).expect(0)
             wait_until(lambda: not fleet.processes(), "down to stop everything", 20)
             self.assertNotEqual(fleet.ctl("local", "status", "--state-dir", state).code, 0)

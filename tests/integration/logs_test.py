@@ -15,7 +15,7 @@ class Logs(FleetTest):
 
     def test_flood_is_capped(self):
         job = self.fleet.submit(*self.fleet.only("Floods"), "--backend", "eager", "--performance", "--repeat", "3")
-        self.fleet.ctl("wait", job, timeout_s=120).expect(0)
+        self.fleet.finish(job, timeout_s=120)
         done = subprocess.run([BIN / "dynbenchctl", "logs", job, "Floods"], env=self.fleet.env, capture_output=True,
                               timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -26,7 +26,7 @@ class Logs(FleetTest):
 
     def test_traceback_is_in_the_log_and_one_line_in_the_table(self):
         job = self.fleet.submit(*self.fleet.only("RaisesInLoad"), "--backend", "eager", "--performance")
-        self.assertEqual(self.fleet.ctl("wait", job, timeout_s=60).code, 1)
+        self.fleet.finish(job, 1, timeout_s=60)
         table = self.fleet.ctl("results", job).expect(0).out
         self.assertIn("a weight file is missing", table)
         self.assertNotIn("Traceback", table)
@@ -35,7 +35,7 @@ class Logs(FleetTest):
     def test_follow_ends_with_the_experiment(self):
         job = self.fleet.submit(*self.fleet.only("Slow"), "--backend", "eager", "--performance", "--repeat", "3")
         follow = self.fleet.ctl_start("logs", job, "Slow", "-f")
-        self.fleet.ctl("wait", job, timeout_s=60).expect(0)
+        self.fleet.finish(job, timeout_s=60)
         wait_until(lambda: follow.poll() is not None, "logs -f to end", 20)
         self.assertEqual(follow.wait(), 0, follow.stderr.read())
         follow.stdout.close()

@@ -146,7 +146,7 @@ class Daemons(Good):
         if os.fork() == 0:
             os.setsid()
             if os.fork() == 0:
-                note("daemon")
+                note("held daemon")
                 hang()
             os._exit(0)
         note("daemons", sleeper=sleeper.pid)
@@ -178,7 +178,7 @@ class Looks(Good):
 
         folders = [os.environ.get("TORCHINDUCTOR_CACHE_DIR", ""), os.environ.get("TRITON_CACHE_DIR", "")]
         files = sum(len(names) for folder in folders if folder for _, _, names in os.walk(folder))
-        note("looked", model=type(self).__name__, cwd=os.getcwd(), cache_files=files, cache_folders=folders,
+        note("looked", model=type(self).__name__, cwd=os.getcwd(), cache_files=files, cache_folders=[os.path.realpath(f) for f in folders],
              freezing=inductor.freezing, epilogue_fusion=inductor.epilogue_fusion,
              environment={k: v for k, v in os.environ.items() if k.startswith(("TORCH", "OMP", "DYNBENCH"))},
              modes=[os.stat(f).st_mode & 0o777 for f in folders if f and os.path.isdir(f)])

@@ -13,7 +13,7 @@ class Options(FleetTest):
     def look(self, *flags: str) -> dict:
         before = len(self.fleet.noted("looked"))
         job = self.fleet.submit(*self.fleet.only("Looks"), "--performance", "--repeat", "3", *flags)
-        self.fleet.ctl("wait", job, timeout_s=180).expect(0)
+        self.fleet.finish(job, timeout_s=180)
         looked = self.fleet.noted("looked")[before:]
         self.assertEqual(len(looked), 1, "one process, one load")
         return looked[0]
@@ -32,7 +32,7 @@ class Options(FleetTest):
     def test_unknown_inductor_setting_fails_by_name(self):
         job = self.fleet.submit(*self.fleet.only("Good"), "--performance", "--backend", "inductor",
                                 "--inductor-config", "no_such_setting=1")
-        self.assertEqual(self.fleet.ctl("wait", job, timeout_s=60).code, 1)
+        self.fleet.finish(job, 1, timeout_s=60)
         self.assertIn("no_such_setting", self.fleet.rows(job)["Good"]["error"])
 
     def test_each_child_has_its_own_folder(self):
@@ -41,11 +41,11 @@ class Options(FleetTest):
         for note in (first, second):
             self.assertTrue(note["cwd"].startswith(str(self.fleet.folder)), note["cwd"])
             self.assertEqual(set(note["modes"]), {0o700}, "caches are of this user alone")
-            self.assertTrue(all(folder.startswith(str(self.fleet.folder)) for folder in note["cache_folders"]))
+            self.assertTrue(all(f.startswith(str(self.fleet.folder)) for f in note["cache_folders"]), note)
 
     def test_model_that_changes_its_folder(self):
         job = self.fleet.submit(*self.fleet.only("Chdir"), "--backend", "eager", "--performance", "--repeat", "3")
-        self.fleet.ctl("wait", job, timeout_s=60).expect(0)
+        self.fleet.finish(job, timeout_s=60)
 
     def test_no_variable_of_the_harness_but_the_needed(self):
         """What steers workers is not seen by models."""

@@ -12,18 +12,18 @@ class Retry(FleetTest):
     def test_retry_repeats_the_failed(self):
         job = self.fleet.submit(*self.fleet.only("Good", "RaisesInLoad"), "--backend", "eager", "--performance",
                                 "--repeat", "3")
-        self.assertEqual(self.fleet.ctl("wait", job, timeout_s=60).code, 1)
+        self.fleet.finish(job, 1, timeout_s=60)
         before = self.fleet.results(job)["results"]
         answer = self.fleet.ctl("retry", job, "--failed", "--json").expect(0).json()
         again = str(answer["job"]["id"] if isinstance(answer["job"], dict) else answer["job"])
         self.assertNotEqual(again, job)
-        self.assertEqual(self.fleet.ctl("wait", again, timeout_s=60).code, 1)
+        self.fleet.finish(again, 1, timeout_s=60)
         self.assertEqual(list(self.fleet.rows(again)), ["RaisesInLoad"])
         self.assertEqual(self.fleet.results(job)["results"], before)
 
     def test_nothing_to_retry(self):
         job = self.fleet.submit(*self.fleet.only("Good"), "--backend", "eager", "--performance", "--repeat", "3")
-        self.fleet.ctl("wait", job, timeout_s=60).expect(0)
+        self.fleet.finish(job, timeout_s=60)
         ran = self.fleet.ctl("retry", job, "--failed")
         self.assertIn(ran.code, (2, 4, 5), ran)
         self.assertTrue(ran.err)

@@ -13,7 +13,7 @@ class Starts(FleetTest):
     def measure(self, start: str) -> tuple[dict, dict]:
         before = len(self.fleet.noted("looked"))
         job = self.fleet.submit(*self.fleet.only("Looks"), "--performance", "--repeat", "3", "--start", start)
-        self.fleet.ctl("wait", job, timeout_s=400).expect(0)
+        self.fleet.finish(job, timeout_s=400)
         return self.fleet.rows(job)["Looks"], self.fleet.noted("looked")[before:][-1]
 
     def test_cold_then_warm_then_cold(self):

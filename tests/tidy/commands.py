@@ -13,11 +13,13 @@ PROGRAMS = ("dynbenchctl", "dynbench-coordinator", "dynbench-worker")
 
 
 def code_lines(text: str):
-    """(line number, command) of fenced blocks, continuation lines joined, comments and prompts cut."""
+    """(line number, command) of blocks marked as shell, continuation lines joined, prompts cut. A
+    command whose answer is shown to be an error is an example of what is refused."""
     fenced, pending, first = False, "", 0
-    for number, line in enumerate(text.splitlines(), 1):
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
         if line.startswith("```"):
-            fenced, pending = not fenced and line.strip() in ("```", "```sh", "```bash", "```console"), ""
+            fenced, pending = not fenced and line.strip() in ("```sh", "```bash", "```console"), ""
             continue
         if not fenced:
             continue
@@ -26,7 +28,8 @@ def code_lines(text: str):
         if pending.endswith("\\"):
             pending = pending[:-1]
             continue
-        yield first, pending
+        if not (number < len(lines) and lines[number].startswith("dynbenchctl: ")):
+            yield first, pending
         pending = ""
 
 
@@ -70,7 +73,7 @@ def check(line: str, root: pathlib.Path, bin_folder: pathlib.Path):
         return
     if words[0].removeprefix("./").startswith("tools/"):
         script = root / words[0]
-        if not script.exists() or not script.stat().st_mode & 0o100:
+        if not script.is_file() or not script.stat().st_mode & 0o100:
             yield f"{words[0]} is not an executable file"
         elif (text := help_text((str(script),))) is None:
             yield f"{words[0]} --help fails"

@@ -26,6 +26,7 @@ class Client {
 
   v1::Control::Stub& stub() { return *stub_; }
   const std::string& address() const { return address_; }
+  const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
 
   // A context with a deadline from now; 0: none.
   static std::unique_ptr<grpc::ClientContext> NewCall(int64_t timeout_ms = kCallTimeoutMs);

@@ -112,6 +112,10 @@ class DbSource : public Source {
     return workers;
   }
 
+  absl::StatusOr<std::string> File(const std::string& sha256) override {
+    return store::GetFile(*db_, sha256);
+  }
+
  private:
   std::unique_ptr<store::Database> db_;
 };

@@ -1,6 +1,9 @@
 #include "tools/dynbenchctl/remote_source.h"
 
+#include <grpcpp/grpcpp.h>
+
 #include "common/base/status.h"
+#include "dynbench/v1/session.grpc.pb.h"
 #include "proto/dynbench/convert.h"
 
 namespace dynbench::cli {
@@ -89,6 +92,19 @@ class RemoteSource : public Source {
     while (stream->Read(&worker)) workers.push_back(FromProto(worker));
     RETURN_IF_ERROR(client_->FromGrpc(stream->Finish()));
     return workers;
+  }
+
+  absl::StatusOr<std::string> File(const std::string& sha256) override {
+    const auto sessions = v1::WorkerSession::NewStub(client_->channel());
+    v1::FetchFileRequest request;
+    request.set_sha256(sha256);
+    const auto call = Client::NewCall();
+    const auto stream = sessions->FetchFile(call.get(), request);
+    std::string bytes;
+    v1::FileChunk chunk;
+    while (stream->Read(&chunk)) bytes += chunk.data();
+    RETURN_IF_ERROR(client_->FromGrpc(stream->Finish()));
+    return bytes;
   }
 
  private:

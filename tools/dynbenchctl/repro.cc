@@ -30,7 +30,11 @@ VerbResult Repro(Context& context, const Arguments& arguments) {
   }
   Json blocks = Json::array();
   for (size_t i = 0; i < ids.size(); ++i) {
-    ASSIGN_OR_RETURN(const ExperimentView view, source->Experiment(ids[i]));
+    ASSIGN_OR_RETURN(ExperimentView view, source->Experiment(ids[i]));
+    const std::string& sha256 = view.row.row.experiment.source.file_sha256;
+    if (!sha256.empty()) {
+      ASSIGN_OR_RETURN(view.model_file, source->File(sha256));
+    }
     if (context.globals.json) {
       blocks.push_back(ReproJson(view));
     } else {

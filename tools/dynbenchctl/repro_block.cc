@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "absl/strings/escaping.h"
 #include "common/base/version.h"
 #include "common/formats/text_table.h"
 
@@ -52,6 +53,19 @@ void AddCompiler(const Experiment& e, std::vector<std::string>* words) {
   }
 }
 
+constexpr std::string_view kPathPrefix = "path:/";  // of a model whose folder is not known
+constexpr char kReproFolder[] = "dynbench-repro";
+
+// Puts the file into a folder below the current one, exact to the byte: its hash is in the series.
+std::string WriteFileCommand(const std::string& name, const std::string& bytes) {
+  std::string encoded;
+  absl::Base64Escape(bytes, &encoded);
+  std::string text = "mkdir -p " + std::string(kReproFolder) + " && base64 -d > " + kReproFolder +
+                     "/" + ShellQuote(name) + " <<'END'\n";
+  for (size_t at = 0; at < encoded.size(); at += 76) text += encoded.substr(at, 76) + "\n";
+  return text + "END\n";
+}
+
 // Lines "# key: value"; empty values are left out.
 class Comments {
  public:
@@ -82,8 +96,8 @@ std::string Flat(const Json& json) {
 std::vector<std::string> ReproArguments(const Experiment& e) {
   std::vector<std::string> words = {"submit"};
   if (e.source.loader == "path" && e.suite == "path") {
-    words.insert(words.end(),
-                 {"--only", "path:/" + e.source.file_name + ",class:" + e.source.name});
+    words.insert(words.end(), {"--only", std::string(kPathPrefix) + e.source.file_name +
+                                             ",class:" + e.source.name});
   } else {
     words.insert(words.end(), {"--suite", e.suite, "--only", e.model});
   }
@@ -92,8 +106,10 @@ std::vector<std::string> ReproArguments(const Experiment& e) {
   words.push_back("--" + std::string(ToString(e.precision)));
   AddCompiler(e, &words);
   words.insert(words.end(), {"--device", e.device, "--environment", e.environment, "--profile",
-                             e.profile, "--start", std::string(ToString(e.start)), "--weights",
-                             std::string(ToString(e.weights))});
+                             e.profile, "--start", std::string(ToString(e.start))});
+  if (e.weights != plan::Weights::kAuto) {  // a model's own file takes no --weights
+    words.insert(words.end(), {"--weights", std::string(ToString(e.weights))});
+  }
   if (e.batch_size > 0) {
     words.insert(words.end(), {"--batch-size", std::to_string(e.batch_size)});
   }
@@ -158,12 +174,24 @@ std::string ReproBlock(const ExperimentView& view) {
       comments.Add("in force", key + "=" + value);
   }
   comments.Add("finished (UTC)", DateTime(row.finished_at));
+  const bool has_file = !view.model_file.empty();
   if (e.source.loader == "path") {
     comments.Add("model file", e.source.file_name + ", SHA-256 " + e.source.file_sha256 +
-                                   "; put its absolute path into the command");
+                                   (has_file ? ", written by this block"
+                                             : "; put its absolute path into the command"));
   }
-  std::string text = comments.Take() + "dynbenchctl";
-  for (const std::string& word : ReproArguments(e)) text += " " + ShellQuote(word);
+  std::string text = comments.Take();
+  if (has_file) text += WriteFileCommand(e.source.file_name, view.model_file);
+  text += "dynbenchctl";
+  for (const std::string& word : ReproArguments(e)) {
+    text += " ";
+    if (has_file && word.rfind(kPathPrefix, 0) == 0) {
+      text += "path:\"$PWD\"/" + std::string(kReproFolder) + "/" +
+              ShellQuote(word.substr(kPathPrefix.size()));
+    } else {
+      text += ShellQuote(word);
+    }
+  }
   return text + "\n";
 }
 

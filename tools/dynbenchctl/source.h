@@ -29,6 +29,7 @@ struct ExperimentView {
   std::vector<std::string> waiting_reasons;
   std::string environment_json;  // of the worker that ran it; may be empty
   std::string inventory_json;
+  std::string model_file;  // bytes of a path model's file, where the caller fetched them
 };
 
 struct SlotView {
@@ -67,6 +68,8 @@ class Source {
   virtual absl::Status Log(ExperimentId experiment, bool follow,
                            const std::function<void(std::string_view)>& sink) = 0;
   virtual absl::StatusOr<std::vector<WorkerView>> Workers() = 0;
+  // The bytes of a model file that travelled with a job.
+  virtual absl::StatusOr<std::string> File(const std::string& sha256) = 0;
 };
 
 // The database when --db was given, else the coordinator.

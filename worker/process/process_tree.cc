@@ -50,7 +50,7 @@ bool ReadStatFile(const std::string& path, ProcessStat* stat) {
              &stat->state, &parent, &group, &session, &start) != 5) {
     return false;
   }
-  stat->pid = atoi(text);
+  stat->pid = atoi(text);  // tidy: allow, a number of the kernel
   stat->parent = parent;
   stat->group = group;
   stat->session = session;
@@ -64,7 +64,8 @@ void ForEachNumber(const std::string& folder, Visit visit) {
   DIR* dir = opendir(folder.c_str());
   if (dir == nullptr) return;
   while (const dirent* entry = readdir(dir)) {
-    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') visit(atoi(entry->d_name));
+    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+      visit(atoi(entry->d_name));  // tidy: allow, a number of the kernel
   }
   closedir(dir);
 }

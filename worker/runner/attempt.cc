@@ -1,5 +1,6 @@
 #include "worker/runner/attempt.h"
 
+#include <cstdio>
 #include <filesystem>
 #include <stdexcept>
 
@@ -61,6 +62,8 @@ void ApplyJudgement(const Judgement& judgement, const Failure& failure, AttemptR
 
 void Fail(const Failure& failure, AttemptRun& run) {
   run.result["phase"] = run.phases.current();
+  // The traceback belongs into the experiment's log too: that is where people look for it.
+  std::fprintf(stderr, "%s\n", failure.detail.c_str());
   ApplyJudgement(Judge(failure, run.phases.current(), run.side), failure, run);
 }
 

@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
     } else if (strcmp(argv[i], "--shims") == 0) {
       options.shims = argv[i + 1];
     } else if (strcmp(argv[i], "--fd") == 0) {
-      options.fd = atoi(argv[i + 1]);
+      options.fd = atoi(argv[i + 1]);  // tidy: allow, checked below
     } else {
       return Usage((std::string("unknown option ") + argv[i]).c_str());
     }

@@ -45,7 +45,7 @@ def until(condition, limit_s=20):
     while not condition():
         if time.monotonic() > end:
             return False
-        time.sleep(0.01)
+        time.sleep(0.01)  # tidy: allow, the pause of the polling loop
     return True
 
 

@@ -6,6 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <iterator>
+#include <sstream>
+
 #include "common/plan/catalog.h"
 #include "common/plan/expand.h"
 #include "tests/unit/cli/rows_testing.h"
@@ -61,6 +65,23 @@ TEST(Repro, TheCommandPlansTheSameExperiment) {
   }
 }
 
+TEST(Repro, APathModelsCommandPlansTheSameExperiment) {
+  const TemporaryFolder folder;
+  const std::string file = folder.Write("model.py", "class Net: pass\n");
+  const plan::Plan plan = PlanOf({"--only", "path:" + file + ",class:Net", "--backend", "eager"});
+  ASSERT_EQ(plan.experiments.size(), 2U);
+  for (const plan::Experiment& wanted : plan.experiments) {
+    std::vector<std::string> words = ReproArguments(wanted);
+    words.erase(words.begin());
+    for (std::string& word : words) {
+      if (word.rfind("path:/", 0) == 0) word = "path:" + folder.path() + "/" + word.substr(6);
+    }
+    const plan::Plan again = PlanOf(words);
+    ASSERT_EQ(again.experiments.size(), 1U);
+    EXPECT_EQ(plan::ToJson(again.experiments[0]), plan::ToJson(wanted));
+  }
+}
+
 TEST(Repro, TheBlockHasWhatSomebodyElseNeeds) {
   ExperimentView view;
   view.row = Failed(17, "repvgg_a2", "killed by signal 11\nline two");
@@ -81,6 +102,27 @@ TEST(Repro, TheBlockHasWhatSomebodyElseNeeds) {
   int commands = 0;
   for (std::string line; std::getline(lines, line);) commands += line[0] == '#' ? 0 : 1;
   EXPECT_EQ(commands, 1) << "comments and one command, so that pasting it runs it:\n" << block;
+}
+
+TEST(Repro, APathModelsBlockBringsItsFile) {
+  const TemporaryFolder folder;
+  ExperimentView view;
+  view.row = Passed(1, "Net");
+  view.row.row.experiment.suite = "path";
+  view.row.row.experiment.source = {"path", "Net", "00ff", "it's größer.py"};
+  view.model_file = std::string("class Net: pass  # \0 no line end", 33);
+  // The block runs in a shell whose dynbenchctl prints the flag that names the model.
+  const std::string script =
+      folder.Write("block.sh", "cd '" + folder.path() + "'; dynbenchctl() { echo \"$3\"; }\n" +
+                                   ReproBlock(view));
+  FILE* pipe = popen(("sh '" + script + "'").c_str(), "r");
+  std::string only;
+  for (int c = fgetc(pipe); c != EOF; c = fgetc(pipe)) only.push_back(static_cast<char>(c));
+  EXPECT_EQ(pclose(pipe), 0);
+  const std::string path = folder.path() + "/dynbench-repro/it's größer.py";
+  EXPECT_EQ(only, "path:" + path + ",class:Net\n");
+  std::ifstream file(path, std::ios::binary);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), view.model_file);
 }
 
 TEST(Repro, ShellQuoting) {
