@@ -6,8 +6,11 @@ import argparse
 import json
 import os
 import statistics
+import sys
 import tempfile
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
 import report
 from dynbench_side import Fleet

@@ -7,7 +7,10 @@ says what forking from a zygote changes, and (with --accuracy) the accuracy word
 import argparse
 import os
 import statistics
+import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
 import peer
 import report

@@ -117,6 +117,14 @@ TEST_F(Golden, ReadingVerbsOnADatabase) {
   }
 }
 
+// One CSV holds one test: of a job with both it is performance, and stderr says what is left out.
+TEST_F(Golden, CsvOfAJobWithBothTests) {
+  const Ran ran = Type({"results", "1", "--csv", "--db", "seeded.db"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.err, ::testing::HasSubstr("--test accuracy"));
+  Compare("results_performance.csv", ran.out);
+}
+
 TEST_F(Golden, TheSuites) {
   Compare("suite_show_timm.txt", Type({"suite", "show", "timm"}).out);
   Compare("plan_slice.txt", Type({"plan", "--suite", "timm", "--total-partitions", "7",
@@ -146,7 +154,6 @@ TEST_F(Golden, UnknownThingsAreUsageErrorsThatNameThem) {
       {{"logs", "1", "mobilenetv2_10"}, "mobilenetv2_100"},
       {{"logs", "1", "nfnet_l0", "--test", "accuracy"}, "accuracy"},
       {{"env", "show", "defualt"}, "default"},
-      {{"results", "1", "--csv"}, "--test"},
   };
   for (const auto& [words, named] : cases) {
     std::vector<std::string> line = words;
