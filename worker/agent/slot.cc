@@ -286,7 +286,15 @@ void Slot::OnCachePrepared(const std::shared_ptr<Run>& run, plan::Result result,
     services_.loop->Post([this, run, alive] {
       if (alive.expired()) return;
       if (run->dropped) return Forget(run);
-      Prepare(run);
+      if (services_.caches->Has(run->cache_key)) return Prepare(run);
+      // A backend that caches nothing, or more than the store may hold: it runs all the same, and
+      // its proof says that the start was not warm.
+      run->notes.push_back("the preparation left no cache to copy");
+      const absl::Status made = Caches::MakeCold(run->work.cache_dir);
+      if (!made.ok() || !run->give_back.empty()) {
+        return OnReturned(run, std::string(made.message()));
+      }
+      Launch(run);
     });
   });
 }

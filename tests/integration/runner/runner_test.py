@@ -137,6 +137,10 @@ class Performance(WithRunner):
         dynamic = dict(dynamic_shapes=True, dynamic_batch_only=True)
         attempt = self.run_small("Small", options=dynamic, batch_size=4)
         self.assert_result(attempt, outcome="passed", status="measured")
+        for test in ("performance", "accuracy"):  # accuracy compiles for clones of the inputs
+            attempt = self.run_small("Small", test, backend="dynamic_only", options=dynamic,
+                                     batch_size=4)
+            self.assert_result(attempt, outcome="passed")
         attempt = self.run_small("NoBatch", options=dynamic)
         self.assert_result(attempt, outcome="passed", batch_size=0)
         self.assertIn("nothing marked dynamic", " ".join(attempt.result["notes"]))

@@ -201,6 +201,20 @@ TEST_F(SlotTest, WarmPreparesAMissingCacheFirstAndThenStartsFromACopy) {
   Until([&] { return slot_->idle(); });
 }
 
+TEST_F(SlotTest, APreparationThatLeftNothingIsFollowedByTheRunAndSaysSo) {
+  Lease(7, {1}, plan::Start::kWarm);  // as with a backend that caches nothing
+  UntilRunning(1);
+  engine_.Pass(1);
+  UntilRunning(1);
+  EXPECT_FALSE(engine_.running[1].first.prepare);
+  EXPECT_TRUE(fs::is_empty(engine_.running[1].first.cache_dir));
+  engine_.Pass(1);
+  Until([&] { return slot_->idle(); });
+  EXPECT_TRUE(returned_.empty()) << returned_.begin()->second;
+  ASSERT_EQ(finished_.size(), 1u);
+  EXPECT_EQ(finished_[0].result().notes_size(), 2);
+}
+
 TEST_F(SlotTest, APassedColdAttemptPreparesTheWarmOnes) {
   Lease(7, {1});
   UntilRunning(1);

@@ -22,7 +22,7 @@ _OOM_WORDS = ("out of memory", "can't allocate memory", "cannot allocate memory"
               "not enough memory")
 _LOST_WORDS = ("no cuda gpus are available", "device unavailable", "uncorrectable ecc",
                "device is lost", "gpu is lost", "driver shutting down",
-               "cuda driver initialization failed", "unspecified launch failure")
+               "cuda driver initialization failed")
 
 
 def is_out_of_memory(exception):

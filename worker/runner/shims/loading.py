@@ -31,8 +31,17 @@ def tensors_of(tree):
     return [t for t in torch.utils._pytree.tree_leaves(tree) if isinstance(t, torch.Tensor)]
 
 
+def _with_marks(tensor, like):
+    """`tensor` with dynamo's marks of `like` (dynamic dimensions): a clone or a cast loses them."""
+    for name, value in vars(like).items():
+        if "_dynamo_" in name:
+            setattr(tensor, name, copy.copy(value))
+    return tensor
+
+
 def clone_inputs(inputs):
-    return torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: t.clone(), inputs)
+    return torch.utils._pytree.tree_map_only(
+        torch.Tensor, lambda t: _with_marks(t.clone(), t), inputs)
 
 
 def cast_to(dtype, model, inputs):
@@ -61,7 +70,7 @@ def validate(experiment, loaded):
 
 
 def mark_batch(experiment, loaded):
-    """Marks the batch dimension of every input that has it first as (maybe) dynamic."""
+    """Marks in every input the first dimension of the batch's size as (maybe) dynamic."""
     if not experiment["options"]["dynamic_batch_only"]:
         return
     if loaded.batch_size <= 1:  # as upstream: sizes 0 and 1 are always specialised
@@ -69,12 +78,12 @@ def mark_batch(experiment, loaded):
         return
     marked = 0
     for tensor in tensors_of(loaded.inputs):
-        if tensor.dim() > 0 and tensor.shape[0] == loaded.batch_size:
-            torch._dynamo.maybe_mark_dynamic(tensor, 0)
+        if loaded.batch_size in tensor.shape:
+            torch._dynamo.maybe_mark_dynamic(tensor, tuple(tensor.shape).index(loaded.batch_size))
             marked += 1
     if not marked:
-        raise ValueError("no input has the batch size %d as its first dimension: nothing to mark "
-                         "dynamic" % loaded.batch_size)
+        raise ValueError("no input has a dimension of the batch size %d: nothing to mark dynamic"
+                         % loaded.batch_size)
 
 
 def load(experiment, model_file):

@@ -203,6 +203,9 @@ def apply(experiment, cores, cache_dir):
         set_variable(name, text, in_force)
     if hasattr(torch.backends, "cuda"):
         torch.backends.cuda.matmul.allow_tf32 = True  # upstream's global state
+        reduced = getattr(torch.backends.cuda, "allow_fp16_bf16_reduction_math_sdp", None)
+        if reduced is not None:
+            reduced(True)
     if experiment["test"] == "accuracy":
         from . import accuracy
 
