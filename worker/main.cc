@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/base/version.h"
@@ -129,6 +130,24 @@ std::function<absl::StatusOr<plan::LaunchProfile>(const std::string&)> ProfileLo
   };
 }
 
+std::string FromEnvironment(const char* name, const std::string& otherwise) {
+  const char* value = std::getenv(name);
+  return value == nullptr || *value == '\0' ? otherwise : value;
+}
+
+// What cannot be an address would be tried for ever: the name of a host is looked up again each
+// time.
+absl::Status CheckCoordinator(const std::string& address) {
+  const size_t colon = address.rfind(':');
+  int port = 0;
+  if (colon != std::string::npos && colon > 0 &&
+      absl::SimpleAtoi(address.substr(colon + 1), &port) && port > 0 && port < 65536) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--coordinator \"", address, "\" is no HOST:PORT; write for example 127.0.0.1:7411"));
+}
+
 absl::Status RunWorker(Flags flags) {
   // Blocked in every thread; taken from a descriptor below.
   sigset_t stops;
@@ -138,6 +157,7 @@ absl::Status RunWorker(Flags flags) {
   pthread_sigmask(SIG_BLOCK, &stops, nullptr);
   signal(SIGPIPE, SIG_IGN);
 
+  RETURN_IF_ERROR(CheckCoordinator(flags.coordinator));
   ASSIGN_OR_RETURN(const Share share, ParseShare(flags.share));
   AgentOptions options;
   options.inventory = TakeInventory(*MakeNvmlProbe());
@@ -205,16 +225,21 @@ int Main(int argc, char** argv) {
   bool json = false;
   CLI::App app{"Runs experiments of a dynbench coordinator on this host."};
   app.set_version_flag("--version", std::string("dynbench-worker ") + kVersion);
+  // Read here and not by CLI11: a flag stands for the program and for `run`, and the one that was
+  // not typed would put the variable in the place of what the other was given.
+  flags.coordinator = FromEnvironment("DYNBENCH_COORDINATOR", flags.coordinator);
+  flags.state_dir = FromEnvironment("DYNBENCH_STATE_DIR", flags.state_dir);
   const auto add_folders = [&](CLI::App* to) {
-    to->add_option("--state-dir", flags.state_dir, "What this worker must not lose")
-        ->envname("DYNBENCH_STATE_DIR");
+    to->add_option("--state-dir", flags.state_dir,
+                   "What this worker must not lose (default: $DYNBENCH_STATE_DIR, else the XDG "
+                   "state folder)");
     to->add_option("--environments-dir", flags.environments_dir,
                    "Registered environments (default: environments in the state folder)");
   };
   const auto add_run = [&](CLI::App* to) {
     add_folders(to);
-    to->add_option("--coordinator", flags.coordinator, "HOST:PORT (default 127.0.0.1:7411)")
-        ->envname("DYNBENCH_COORDINATOR");
+    to->add_option("--coordinator", flags.coordinator,
+                   "HOST:PORT (default: $DYNBENCH_COORDINATOR, else 127.0.0.1:7411)");
     to->add_option("--cores", flags.cores, "Cores to claim, e.g. 0-3 (default: all allowed)");
     to->add_option("--share", flags.share, "K/N: this worker is the K-th of N on this host");
     to->add_option("--pool", flags.pool, "A label for people and schedules");

@@ -27,6 +27,9 @@ bool Has(const std::vector<T>& values, T value) {
 
 absl::Status Wrong(const std::string& message) { return absl::InvalidArgumentError(message); }
 
+// More than any host has cores; OpenMP dies by SIGSEGV when it cannot start its threads.
+constexpr int64_t kThreadsMax = 4096;
+
 absl::Status AtLeast(const std::string& flag, int64_t value, int64_t least) {
   if (value >= least) return absl::OkStatus();
   return Wrong(absl::StrCat("--", flag, " wants at least ", least, ", not ", value));
@@ -37,6 +40,9 @@ absl::Status CheckRanges(const Request& r) {
   RETURN_IF_ERROR(AtLeast("iterations", r.iterations, 1));
   RETURN_IF_ERROR(AtLeast("iterations-per-run", r.iterations_per_run, 1));
   RETURN_IF_ERROR(AtLeast("threads", r.threads, r.given.contains("threads") ? 1 : 0));
+  if (r.threads > kThreadsMax) {
+    return Wrong(absl::StrCat("--threads wants at most ", kThreadsMax, ", not ", r.threads));
+  }
   RETURN_IF_ERROR(AtLeast("timeout", r.timeout_ms, 1));
   RETURN_IF_ERROR(AtLeast("batch-size", r.batch_size, r.given.contains("batch-size") ? 1 : 0));
   for (const auto& [model, size] : r.batch_sizes) {

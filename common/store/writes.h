@@ -48,6 +48,8 @@ struct WorkerRow {
   std::vector<std::string> slot_devices;  // by slot index
 };
 absl::Status UpsertWorker(Database& db, const WorkerRow& worker, UnixTimeMs now);
+// When a worker that has left was last heard of. Never moves that time back.
+absl::Status RecordLastSeen(Database& db, const WorkerId& worker, UnixTimeMs seen);
 
 // FailedPrecondition: the slot or one of the experiments has a live lease, or the epoch is not
 // above every earlier one. An experiment that got its result meanwhile gets a superseded attempt,

@@ -74,4 +74,10 @@ absl::Status UpsertWorker(Database& db, const WorkerRow& worker, UnixTimeMs now)
   return ReplaceEnvironments(db, worker, environments, now);
 }
 
+absl::Status RecordLastSeen(Database& db, const WorkerId& worker, UnixTimeMs seen) {
+  Statement update(
+      db, "UPDATE worker SET last_seen_unix_ms = MAX(last_seen_unix_ms, ?2) WHERE id = ?1");
+  return update.Bind(worker, seen).Run();
+}
+
 }  // namespace dynbench::store

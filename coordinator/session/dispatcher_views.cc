@@ -43,12 +43,14 @@ std::vector<std::string> Dispatcher::ReasonsOf(const LiveJob& job) {
   // Experiments that wait for the same thing are told together.
   std::map<std::pair<std::string, std::string>, std::pair<size_t, ExperimentId>> waiting;
   std::map<SlotId, size_t> next;
+  std::map<WorkerId, size_t> away;  // what ran on workers that are not connected
   size_t seen = 0;
   for (const ExperimentId& id : job.open) {
     if (++seen > kReasonScan) break;
     const LiveExperiment& e = *live_.Find(id);
-    if (e.running) continue;
-    if (e.lease) {
+    if (e.running) {
+      if (fleet_.Find(e.worker) == nullptr) ++away[e.worker];
+    } else if (e.lease) {
       ++next[{e.worker, e.slot}];
     } else {
       auto& group = waiting[{e.device, e.environment}];
@@ -56,6 +58,11 @@ std::vector<std::string> Dispatcher::ReasonsOf(const LiveJob& job) {
     }
   }
   std::vector<std::string> lines;
+  for (const auto& [worker, count] : away) {
+    lines.push_back(absl::StrCat(Plural(count, "experiment"), " started on worker ", worker.value,
+                                 ", which is not connected: run again elsewhere when its lease "
+                                 "has expired, unless it comes back first"));
+  }
   for (const auto& [slot, count] : next) {
     lines.push_back(absl::StrCat(Plural(count, "experiment"), " in the lease of worker ",
                                  slot.worker.value, " slot ", slot.index));

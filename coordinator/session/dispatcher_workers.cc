@@ -118,6 +118,14 @@ void Dispatcher::Admit(const std::shared_ptr<WorkerLink>& link, const v1::Hello&
 }
 
 void Dispatcher::Leave(const WorkerId& worker) {
+  if (const ConnectedWorker* gone = fleet_.Find(worker)) {
+    Commit(
+        absl::StrCat("worker ", worker.value),
+        [worker, seen = gone->last_seen](store::Database& db) {
+          return store::RecordLastSeen(db, worker, seen);
+        },
+        nullptr);
+  }
   fleet_.Leave(worker);
   Feed(scheduler::WorkerLeft{worker});
 }

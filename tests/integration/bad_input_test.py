@@ -34,6 +34,7 @@ BAD = [
     (["--suite", "timm", "--set-env", "NOVALUE"], ["NOVALUE"]),
     (["--suite", "timm", "--configuration", "default", "--backend", "inductor"], ["--configuration", "--backend"]),
     (["--only", "path:relative.py,class:Net"], ["relative.py", "absolute"]),
+    (["--only", "path:/nonexistent/model.py,class:a b"], ["'a b'", "class"]),
     (["--only", "path:/nonexistent/model.py,class:Net"], ["/nonexistent/model.py"]),
     (["--suite", "/nonexistent/suite.yaml"], ["/nonexistent/suite.yaml"]),
     ([], ["--suite"]),
@@ -132,6 +133,17 @@ class NoCoordinator(unittest.TestCase):
             env = base_environment() | {"DYNBENCH_COORDINATOR": f"127.0.0.1:{silent.getsockname()[1]}"}
             ran = run(str(BIN / "dynbenchctl"), "status", env=env, timeout_s=60)
             self.assertEqual(ran.code, 3, ran)
+
+    def test_a_worker_takes_the_flag_before_the_variable(self):
+        """Both spellings of `run`; a usage error shows at once which of the two was taken."""
+        with tempfile.TemporaryDirectory() as state:
+            env = base_environment() | {"DYNBENCH_COORDINATOR": "127.0.0.1:1", "DYNBENCH_STATE_DIR": "/nonexistent"}
+            for words in ([], ["run"]):
+                with self.subTest(words=words):
+                    ran = run(str(BIN / "dynbench-worker"), "--coordinator", "no-port", *words, "--state-dir", state,
+                              env=env, timeout_s=20)
+                    self.assertEqual(ran.code, 2, ran)
+                    self.assertIn("no-port", ran.err)
 
     def test_wrong_listen_address(self):
         with tempfile.TemporaryDirectory() as state:

@@ -1,5 +1,6 @@
 #include "tools/dynbenchctl/arguments.h"
 
+#include <cmath>
 #include <set>
 
 #include "absl/strings/numbers.h"
@@ -31,6 +32,17 @@ absl::StatusOr<ExperimentId> ParseExperimentId(const std::string& text) {
   const auto value = ParseNumber(text, 'e', "an experiment");
   if (!value.ok()) return value.status();
   return ExperimentId(*value);
+}
+
+CLI::Validator PositiveNumber() {
+  // CLI11's own lets "nan" pass and prints the largest double with its 309 digits.
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        double value = 0;
+        const bool good = absl::SimpleAtod(text, &value) && std::isfinite(value) && value > 0;
+        return good ? "" : "'" + text + "' is no number above 0";
+      },
+      "");
 }
 
 void AddJobArgument(CLI::App* verb, std::string* target, bool required) {

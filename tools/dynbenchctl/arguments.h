@@ -17,6 +17,9 @@ absl::StatusOr<JobId> ParseJobId(const std::string& text);
 // An experiment's number: "12" or "e12".
 absl::StatusOr<ExperimentId> ParseExperimentId(const std::string& text);
 
+// A check of a flag's value: a finite number above 0.
+CLI::Validator PositiveNumber();
+
 // Adds the argument JOB to `verb`.
 void AddJobArgument(CLI::App* verb, std::string* target, bool required = true);
 // Adds "--test performance|accuracy" to `verb`.

@@ -48,24 +48,30 @@ absl::StatusOr<std::string> ReadFile(const std::string& flag, const std::string&
   return bytes;
 }
 
+constexpr size_t kLabelBytesMax = 200;
+
 template <typename T, typename Parse>
-absl::Status ParseWords(const std::vector<std::string>& words, Parse parse, std::vector<T>* out) {
+absl::Status ParseWords(const char* flag, const std::vector<std::string>& words, Parse parse,
+                        std::vector<T>* out) {
   for (const std::string& word : words) {
     const auto value = parse(word);
-    if (!value) return absl::InvalidArgumentError("'" + word + "' is not a known word");
+    if (!value) {
+      return absl::InvalidArgumentError(std::string(flag) + ": '" + word +
+                                        "' is not one of its words");
+    }
     if (std::find(out->begin(), out->end(), *value) == out->end()) out->push_back(*value);
   }
   return absl::OkStatus();
 }
 
 absl::Status BuildWords(const SubmitFlags& f, plan::Request* r) {
-  RETURN_IF_ERROR(ParseWords(f.mode, plan::ParseMode, &r->modes));
+  RETURN_IF_ERROR(ParseWords("--mode", f.mode, plan::ParseMode, &r->modes));
   if (f.inference) r->modes = {plan::Mode::kInference};
   if (f.training) r->modes = {plan::Mode::kTraining};
-  RETURN_IF_ERROR(ParseWords(f.test, plan::ParseTest, &r->tests));
+  RETURN_IF_ERROR(ParseWords("--test", f.test, plan::ParseTest, &r->tests));
   if (f.performance) r->tests = {plan::Test::kPerformance};
   if (f.accuracy) r->tests = {plan::Test::kAccuracy};
-  RETURN_IF_ERROR(ParseWords(f.start, plan::ParseStart, &r->starts));
+  RETURN_IF_ERROR(ParseWords("--start", f.start, plan::ParseStart, &r->starts));
   if (f.cold_start_latency) r->starts = {plan::Start::kCold};
   if (f.warm_start_latency) r->starts = {plan::Start::kWarm};
   if (f.precision) r->precision = plan::ParsePrecision(*f.precision);
@@ -78,6 +84,9 @@ absl::Status BuildWords(const SubmitFlags& f, plan::Request* r) {
 }
 
 absl::Status BuildCompiler(const SubmitFlags& f, plan::Request* r) {
+  if (f.backend && f.backend->empty()) {
+    return absl::InvalidArgumentError("--backend wants a name, e.g. inductor");
+  }
   const bool any = f.backend || f.inductor || f.inductor_compile_mode || f.nopython ||
                    f.disable_cudagraphs || f.freezing || f.cpp_wrapper || f.dynamic_shapes ||
                    f.dynamic_batch_only || !f.inductor_config.empty() || !f.dynamo_config.empty();
@@ -261,6 +270,11 @@ absl::StatusOr<BuiltRequest> BuildRequest(const SubmitFlags& flags, const std::s
   r.environments = flags.environment;
   r.profile = flags.profile.value_or(r.profile);
   r.label = flags.label.value_or("");
+  if (r.label.size() > kLabelBytesMax) {
+    return absl::InvalidArgumentError("--label has " + std::to_string(r.label.size()) +
+                                      " bytes; it is shown in every table, so at most " +
+                                      std::to_string(kLabelBytesMax));
+  }
   r.priority = flags.priority.value_or(0);
   r.given = GivenOptions(flags);
   RETURN_IF_ERROR(plan::CheckRequest(r, {}));

@@ -75,7 +75,13 @@ absl::Status Client::FromGrpc(const grpc::Status& status) const {
     return absl::DeadlineExceededError("the coordinator at " + address_ +
                                        " did not answer in time; see dynbenchctl doctor");
   }
-  return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+  const std::string message = status.error_message();
+  if (message.find("http2 header with status") != std::string::npos) {
+    return absl::UnavailableError("what answers at " + address_ +
+                                  " is no coordinator of dynbench; check --coordinator (the web "
+                                  "page has another port)");
+  }
+  return absl::Status(static_cast<absl::StatusCode>(status.error_code()), message);
 }
 
 }  // namespace dynbench::cli

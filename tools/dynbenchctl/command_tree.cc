@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_join.h"
@@ -105,6 +106,7 @@ absl::StatusOr<std::vector<std::string>> CommandTree::CheckWords(
   std::vector<std::string> bound;
   const CLI::App* app = &root_;
   bool help = false;
+  std::set<const CLI::Option*> given;
   auto check_value = [&](const CLI::Option& option, const std::string& value) -> absl::Status {
     const auto choices = ChoicesOf(&option);
     if (choices.empty()) return absl::OkStatus();
@@ -149,6 +151,10 @@ absl::StatusOr<std::vector<std::string>> CommandTree::CheckWords(
     std::optional<std::string> value;
     if (equals != std::string::npos) {
       value = arg.substr(equals + 1);
+      if (value->empty()) {  // CLI11 would take the next word, a flag perhaps, as its value
+        bound.back() = name;
+        bound.push_back(*value);
+      }
     } else if (!is_long && arg.size() > 2) {
       value = arg.substr(2);
     } else if (i + 1 < args.size()) {
@@ -160,6 +166,14 @@ absl::StatusOr<std::vector<std::string>> CommandTree::CheckWords(
       }
     }
     if (!value) return Usage(*app, name + " needs a value: " + OptionLabel(*option));
+    if (equals == std::string::npos && value->compare(0, 2, "--") == 0 &&
+        FindOption(*app, value->substr(0, value->find('='))) != nullptr) {
+      return Usage(*app, name + " needs a value, but the flag " + *value +
+                             " follows; if that is the value, write " + name + "=" + *value);
+    }
+    if (option->get_items_expected_max() == 1 && !given.insert(option).second) {
+      return Usage(*app, name + " is given twice; keep one of them");
+    }
     if (auto status = check_value(*option, *value); !status.ok()) return status;
   }
   if (!help && !VerbNames(*app).empty()) {

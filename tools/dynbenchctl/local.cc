@@ -94,14 +94,20 @@ void PrintState(Context& context, const LocalPaths& paths, const LocalState& sta
     PrintJson(context, json);
     return;
   }
-  if (!runs) {
+  if (!runs && WorkersRunning(state) == 0) {
     context.out() << "nothing runs in " << paths.root << "\n";
     return;
   }
-  context.out() << "coordinator  " << state.address << "  pid " << state.coordinator.pid << "\n"
-                << "web          " << state.http_url << "\n"
-                << "database     " << state.database << "\n"
-                << "logs         " << paths.root << "/log\n";
+  if (!runs) {
+    context.out() << "coordinator  has ended; see its log. Again: dynbenchctl local up; stop the "
+                     "workers: dynbenchctl local down\n"
+                  << "logs         " << paths.root << "/log\n";
+  } else {
+    context.out() << "coordinator  " << state.address << "  pid " << state.coordinator.pid << "\n"
+                  << "web          " << state.http_url << "\n"
+                  << "database     " << state.database << "\n"
+                  << "logs         " << paths.root << "/log\n";
+  }
   for (size_t i = 0; i < state.workers.size(); ++i) {
     const Json worker = WorkerJson(paths, state.workers[i], i + 1);
     const char* word = !worker["running"].get<bool>()    ? "has ended; see its log"
@@ -110,7 +116,7 @@ void PrintState(Context& context, const LocalPaths& paths, const LocalState& sta
     context.out() << "worker-" << i + 1 << "     pid " << state.workers[i].process.pid << "  "
                   << word << "\n";
   }
-  if (state.address != kDefaultCoordinator) {
+  if (runs && state.address != kDefaultCoordinator) {
     context.out() << "\nother commands find it with: export DYNBENCH_COORDINATOR=" << state.address
                   << "\n";
   }

@@ -2,8 +2,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <string>
@@ -43,5 +45,13 @@ int main(int argc, char** argv) {
   const std::string cwd = std::filesystem::current_path(error).string();
   const std::string program = std::filesystem::read_symlink("/proc/self/exe", error).string();
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  return dynbench::cli::RunCommand(arguments, MakeTerminal(), cwd, program);
+  const int code = dynbench::cli::RunCommand(arguments, MakeTerminal(), cwd, program);
+  // A table or CSV that did not reach its file must not look like one that did.
+  std::cout.flush();
+  if (!std::cout) {
+    std::cerr << "dynbenchctl: the answer could not be written to standard output ("
+              << std::strerror(errno) << "); what was asked for did happen\n";
+    return 3;
+  }
+  return code;
 }

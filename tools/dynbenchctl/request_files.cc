@@ -87,6 +87,11 @@ absl::StatusOr<PathModel> ParsePathModel(std::string_view text) {
     return absl::InvalidArgumentError(wanted + "the path is not absolute");
   }
   if (model.class_name.empty()) return absl::InvalidArgumentError(wanted + "the class is missing");
+  for (const char c : model.class_name) {
+    // ASCII names of Python, and letters of other scripts, which Python judges itself.
+    if (absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80) != 0) continue;
+    return absl::InvalidArgumentError(wanted + "'" + model.class_name + "' is no name of a class");
+  }
   return model;
 }
 

@@ -45,7 +45,7 @@ void AddStatus(CommandTree& tree) {
   AddJobArgument(verb, &arguments->job, /*required=*/false);
   verb->add_option("--limit", arguments->limit, "the newest N jobs (default: 50)")
       ->type_name("N")
-      ->check(CLI::PositiveNumber)
+      ->check(PositiveNumber())
       ->group("flags");
 }
 

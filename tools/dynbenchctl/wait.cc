@@ -40,7 +40,7 @@ void AddWait(CommandTree& tree) {
   verb->add_option("--wait-timeout", arguments->timeout_s,
                    "give up after this time (exit 6); the job goes on (default: no limit)")
       ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber)
+      ->check(PositiveNumber())
       ->group("flags");
 }
 

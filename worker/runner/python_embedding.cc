@@ -125,8 +125,12 @@ Json FromPython(const py::handle& object) {
 int ExitCodeOf(const py::error_already_set& system_exit) {
   const py::object code = system_exit.value().attr("code");
   if (code.is_none()) return 0;
-  if (py::isinstance<py::int_>(code)) return code.cast<int>() & 0xff;
-  fprintf(stderr, "%s\n", py::str(code).cast<std::string>().c_str());
+  try {
+    if (py::isinstance<py::int_>(code)) return py::int_(code & py::int_(0xff)).cast<int>();
+    fprintf(stderr, "%s\n", py::str(code).cast<std::string>().c_str());
+  } catch (const std::exception&) {
+    // A text that is no UTF-8: Python itself ends with 1 as well.
+  }
   return 1;
 }
 

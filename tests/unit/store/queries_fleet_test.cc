@@ -49,6 +49,14 @@ TEST_F(QueriesFleetTest, AWorkerThatComesBackIsTheSameRowWithNewFacts) {
   EXPECT_EQ(Number("SELECT count(*) FROM fingerprint"), 2);
 }
 
+TEST_F(QueriesFleetTest, WhenAWorkerWasLastHeardOfNeverMovesBack) {
+  ASSERT_OK(Write([&] { return RecordLastSeen(*db_, WorkerId("w"), {9'000}); }));
+  ASSERT_OK(Write([&] { return RecordLastSeen(*db_, WorkerId("w"), {7'000}); }));
+  const auto workers = *ListWorkers(*db_);
+  ASSERT_EQ(workers.size(), 1u);
+  EXPECT_EQ(workers[0].last_seen.ms, 9'000);
+}
+
 TEST_F(QueriesFleetTest, EnvironmentsThatAreNoListAreRefused) {
   WorkerRow worker{WorkerId("x"), "h", "1", "{}", "{\"name\":1}", {}};
   EXPECT_TRUE(absl::IsInvalidArgument(Write([&] { return UpsertWorker(*db_, worker, {1}); })));

@@ -85,4 +85,7 @@ def describe(exception):
     if len(detail) > DETAIL_CAP:
         cut = len(detail) - DETAIL_CAP + 100
         detail = "[%d characters left out]\n%s" % (cut, detail[cut:])
-    return {"kind": kind_of(exception), "error": useful_line(exception), "detail": detail}
+    # A lone surrogate (a file name that is no UTF-8, say) has no place in UTF-8 or JSON.
+    error, detail = (text.encode("utf-8", "backslashreplace").decode("utf-8")
+                     for text in (useful_line(exception), detail))
+    return {"kind": kind_of(exception), "error": error, "detail": detail}
