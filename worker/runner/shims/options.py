@@ -152,7 +152,8 @@ def set_variable(name, text, in_force):
         near = difflib.get_close_matches(name, sorted(every), 1, 0.8)
         raise OptionRefused(
             "%s has no effect in a process that is forked after the imports%s; what must be in the "
-            "environment of a program when it starts belongs to a launch profile"
+            "environment of a program when it starts belongs to a launch profile, and a variable that "
+            "only the model itself reads is called DYNBENCH_MODEL_..."
             % (name, " (nearest known: %s)" % near[0] if near else ""))
     in_force["env.%s" % name] = os.environ[name]
 
