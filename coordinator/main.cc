@@ -25,7 +25,7 @@ std::string Variable(const char* name) {
 }
 
 std::string DefaultStateDir() {
-  if (const std::string dir = Variable("DYNBENCH_STATE_DIR"); !dir.empty()) return dir;
+  if (std::string dir = Variable("DYNBENCH_STATE_DIR"); !dir.empty()) return dir;
   std::string base = Variable("XDG_STATE_HOME");
   if (base.empty() && !Variable("HOME").empty()) base = Variable("HOME") + "/.local/state";
   return base.empty() ? "" : base + "/dynbench/coordinator";

@@ -12,7 +12,7 @@ std::string Sha256Hex(std::string_view bytes) {
   CHECK(EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr) == 1);
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string hex;
-  hex.reserve(2 * size);
+  hex.reserve(size_t{2} * size);
   for (unsigned int i = 0; i < size; ++i) {
     hex += kDigits[digest[i] >> 4];
     hex += kDigits[digest[i] & 15];

@@ -73,8 +73,9 @@ grpc::ServerWriteReactor<Message>* Stream(
 
 Submitted FinishWith(v1::SubmitReply* reply, grpc::ServerUnaryReactor* reactor) {
   return [reply, reactor](absl::StatusOr<v1::SubmitReply> result) {
-    if (result.ok()) *reply = *std::move(result);
-    reactor->Finish(ToGrpc(result.status()));
+    const absl::Status status = result.status();
+    if (status.ok()) *reply = *std::move(result);
+    reactor->Finish(ToGrpc(status));
   };
 }
 

@@ -15,7 +15,7 @@ absl::Status Run(store::Database& db, const char* sql) { return store::Statement
 absl::Status RunPatiently(store::Database& db, const char* sql,
                           const std::function<bool()>& give_up) {
   while (true) {
-    const absl::Status status = Run(db, sql);
+    absl::Status status = Run(db, sql);
     if (!absl::IsUnavailable(status) || give_up()) return status;
   }
 }

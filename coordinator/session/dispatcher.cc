@@ -118,7 +118,8 @@ void Dispatcher::CancelJob(JobId job, std::string reason,
   const auto mark = [job, reason](store::Database& db) {
     return store::MarkCancelled(db, job, reason, UnixNow());
   };
-  ingest_->Apply(mark, [this, job, reason, done = std::move(done)](const absl::Status& status) {
+  ingest_->Apply(mark, [this, job, reason = std::move(reason),
+                        done = std::move(done)](const absl::Status& status) {
     if (!status.ok()) return done(status);
     loop_.Post([this, job, reason, done] {
       if (LiveJob* live = live_.FindJob(job)) {

@@ -171,7 +171,8 @@ class Dispatcher {
   void DropFromPending(LeaseEpoch epoch, ExperimentId experiment);
   // Commits `change`; tries again for ever when the store cannot (full disk), since the scheduler
   // has decided. A logical refusal (NotFound, AlreadyExists, FailedPrecondition) is not retried.
-  void Commit(std::string what, ingest::Change change, std::function<void()> committed);
+  void Commit(const std::string& what, const ingest::Change& change,
+              const std::function<void()>& committed);
   void Conclude(ExperimentId experiment, v1::Result result);
   void PublishRow(const LiveExperiment& experiment);
 

@@ -25,7 +25,8 @@ void Dispatcher::Feed(const scheduler::Event& event) {
   }
 }
 
-void Dispatcher::Commit(std::string what, ingest::Change change, std::function<void()> committed) {
+void Dispatcher::Commit(const std::string& what, const ingest::Change& change,
+                        const std::function<void()>& committed) {
   ingest_->Apply(change, [this, what, change, committed](const absl::Status& status) {
     if (status.ok()) {
       if (committed) loop_.Post(committed);

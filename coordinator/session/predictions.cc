@@ -29,7 +29,7 @@ double Median(std::vector<double> values) {
 
 }  // namespace
 
-void Predictions::Load(std::map<std::string, double> durations) {
+void Predictions::Load(const std::map<std::string, double>& durations) {
   MutexLock lock(mu_);
   for (const auto& [key, seconds] : durations) seconds_[key] = {seconds};
 }

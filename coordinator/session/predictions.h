@@ -19,7 +19,7 @@ class Predictions {
   // ratio between experiments, so the figure matters little.
   static constexpr double kUnknownSeconds = 60;
 
-  void Load(std::map<std::string, double> durations) EXCLUDES(mu_);
+  void Load(const std::map<std::string, double>& durations) EXCLUDES(mu_);
   void Observe(const plan::Experiment& experiment, double seconds) EXCLUDES(mu_);
 
   // nullopt: nothing like it was ever measured.

@@ -118,7 +118,7 @@ class HttpServer::Impl {
   }
 
  private:
-  void AnswerWith(const char* path, const char* type, Maker make) {
+  void AnswerWith(const char* path, const char* type, const Maker& make) {
     server_.Get(path, [this, type, make](const httplib::Request&, httplib::Response& response) {
       Answer(response, type, make);
     });

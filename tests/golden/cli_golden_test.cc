@@ -67,8 +67,8 @@ std::string* Golden::folder_ = nullptr;
 TEST_F(Golden, HelpOfEveryVerb) {
   CommandTree tree;
   AddAllVerbs(tree);
-  std::function<void(const CLI::App&, std::vector<std::string>)> visit =
-      [&](const CLI::App& app, std::vector<std::string> words) {
+  std::function<void(const CLI::App&, const std::vector<std::string>&)> visit =
+      [&](const CLI::App& app, const std::vector<std::string>& words) {
         std::string name = "help";
         for (const std::string& word : words) name += "_" + word;
         std::vector<std::string> line = words;

@@ -53,7 +53,7 @@ std::string Getenv(const char* name) {
 std::string FindProgram(const std::string& name) {
   if (absl::StrContains(name, "/")) return access(name.c_str(), X_OK) == 0 ? name : "";
   for (const std::string& folder : Split(Getenv("PATH"), ':')) {
-    const std::string path = absl::StrCat(folder, "/", name);
+    std::string path = absl::StrCat(folder, "/", name);
     if (!folder.empty() && access(path.c_str(), X_OK) == 0) return path;
   }
   return "";

@@ -25,7 +25,7 @@ std::string PathAliases::For(const std::string& path) {
     }
     folder_ = name;
   }
-  const std::string link = folder_ + "/" + std::to_string(links_.size());
+  std::string link = folder_ + "/" + std::to_string(links_.size());
   if (symlink(path.c_str(), link.c_str()) != 0) {
     throw std::runtime_error("a link to " + path + ": " + strerror(errno));
   }

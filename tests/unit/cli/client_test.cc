@@ -23,7 +23,7 @@ class Listener {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
-    bind(fd_, reinterpret_cast<sockaddr*>(&address), size);
+    EXPECT_EQ(bind(fd_, reinterpret_cast<sockaddr*>(&address), size), 0);
     listen(fd_, 8);
     getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);
     port_ = ntohs(address.sin_port);
@@ -42,7 +42,7 @@ class Listener {
 
 absl::Status ConnectWithin3s(const std::string& address) {
   const MonotonicTime begin = MonotonicNow();
-  const absl::Status status = Client::Connect(address).status();
+  absl::Status status = Client::Connect(address).status();
   EXPECT_LT(MonotonicNow() - begin, 3 * kNsPerSecond);
   return status;
 }

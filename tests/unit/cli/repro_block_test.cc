@@ -110,7 +110,8 @@ TEST(Repro, APathModelsBlockBringsItsFile) {
   view.row = Passed(1, "Net");
   view.row.row.experiment.suite = "path";
   view.row.row.experiment.source = {"path", "Net", "00ff", "it's größer.py"};
-  view.model_file = std::string("class Net: pass  # \0 no line end", 33);
+  static constexpr char kFile[] = "class Net: pass  # \0 no line end";
+  view.model_file = std::string(kFile, sizeof kFile - 1);
   // The block runs in a shell whose dynbenchctl prints the flag that names the model.
   const std::string script =
       folder.Write("block.sh", "cd '" + folder.path() + "'; dynbenchctl() { echo \"$3\"; }\n" +

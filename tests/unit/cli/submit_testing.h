@@ -40,7 +40,7 @@ class TemporaryFolder {
 
   const std::string& path() const { return path_; }
   std::string Write(const std::string& name, const std::string& text) const {
-    const std::string file = path_ + "/" + name;
+    std::string file = path_ + "/" + name;
     std::ofstream(file) << text;
     return file;
   }

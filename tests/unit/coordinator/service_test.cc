@@ -42,7 +42,7 @@ class ServiceTest : public CoordinatorTest {
       if (!writer->Write(message)) break;
     }
     writer->WritesDone();
-    const grpc::Status status = writer->Finish();
+    grpc::Status status = writer->Finish();
     *sha256 = reply.sha256();
     return status;
   }

@@ -30,7 +30,7 @@ constexpr int kExperiments = 2'000;
   const absl::Status leased = ingest.ApplyAndWait([&](Database& d) -> absl::Status {
     for (const auto& e : work->experiments) {
       if (!e.lease) continue;
-      const absl::Status status = store::Requeue(d, e.id, e.lease, "killed", {1});
+      absl::Status status = store::Requeue(d, e.id, e.lease, "killed", {1});
       if (!status.ok()) return status;
     }
     return store::InsertLease(d, epoch, {WorkerId("w"), 0}, open, {1});

@@ -10,7 +10,6 @@
 namespace dynbench::plan {
 namespace {
 
-using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;

@@ -8,7 +8,6 @@
 namespace dynbench::plan {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 

@@ -18,7 +18,7 @@ namespace dynbench::store {
 
 #define EXPECT_OK(expression)                               \
   do {                                                      \
-    const absl::Status expect_ok_status = (expression);     \
+    const absl::Status& expect_ok_status = (expression);    \
     EXPECT_TRUE(expect_ok_status.ok()) << expect_ok_status; \
   } while (false)
 #define ASSERT_OK(expression)                               \

@@ -22,7 +22,7 @@ class CachesTest : public testing::Test {
  protected:
   // A filled cold cache of `bytes`, at `name`.
   std::string Filled(const std::string& name, size_t bytes) {
-    const std::string path = dir_ / name;
+    std::string path = dir_ / name;
     EXPECT_TRUE(Caches::MakeCold(path).ok());
     fs::create_directories(path + "/fxgraph/ab");
     WriteText(path + "/fxgraph/ab/code", std::string(bytes, 'c'));

@@ -105,7 +105,7 @@ class SlotTest : public testing::Test {
     Until([&] { return engine_.running.count(experiment) > 0; });
   }
 
-  void Lease(int64_t epoch, std::vector<int64_t> ids, plan::Start start = plan::Start::kCold,
+  void Lease(int64_t epoch, const std::vector<int64_t>& ids, plan::Start start = plan::Start::kCold,
              const std::string& environment = "default") {
     v1::Lease lease;
     lease.set_epoch(epoch);
