@@ -148,7 +148,7 @@ absl::Status CheckCoordinator(const std::string& address) {
       "--coordinator \"", address, "\" is no HOST:PORT; write for example 127.0.0.1:7411"));
 }
 
-absl::Status RunWorker(Flags flags) {
+absl::Status RunWorker(const Flags& flags) {
   // Blocked in every thread; taken from a descriptor below.
   sigset_t stops;
   sigemptyset(&stops);

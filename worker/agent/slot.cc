@@ -252,7 +252,7 @@ AttemptObserver Slot::Observe(const std::shared_ptr<Run>& run) {
   };
   observer.log = [log = run->log](int64_t, std::string_view bytes) { log->Append(bytes); };
   observer.window = [this, run, on_loop](std::function<void()> granted) {
-    on_loop([this, run, granted] { OnWindow(run, granted); });
+    on_loop([this, run, granted = std::move(granted)] { OnWindow(run, granted); });
   };
   observer.window_done = [this, run, on_loop] {
     on_loop([this, run] { ReleaseWindow(run->planned.id); });

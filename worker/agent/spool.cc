@@ -96,7 +96,7 @@ absl::Status Spool::Put(const v1::AttemptFinished& finished) {
   const auto [it, added] = entries_.try_emplace(attempt);
   if (!added) return absl::OkStatus();
   it->second.finished = finished;
-  const absl::Status written = Write(attempt, it->second);
+  absl::Status written = Write(attempt, it->second);
   if (!written.ok()) ++not_written_;
   return written;
 }

@@ -136,7 +136,7 @@ void NativeEngine::Start(AttemptSpec spec, AttemptObserver observer) {
   });
 }
 
-void NativeEngine::Begin(const std::string& key, std::shared_ptr<Attempt> attempt,
+void NativeEngine::Begin(const std::string& key, const std::shared_ptr<Attempt>& attempt,
                          std::function<void(std::string)> returned) {
   Warm& warm = *warm_.at(key);
   while (!warm.idle.empty()) {

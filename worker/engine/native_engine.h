@@ -54,7 +54,7 @@ class NativeEngine : public Engine {
 
   absl::StatusOr<Warm*> WarmFor(const Environment& environment, const std::string& profile);
   void KeepOneLaneReady(const std::string& key);
-  void Begin(const std::string& key, std::shared_ptr<Attempt> attempt,
+  void Begin(const std::string& key, const std::shared_ptr<Attempt>& attempt,
              std::function<void(std::string)> returned);
   void RunOn(const std::string& key, const std::shared_ptr<Attempt>& attempt,
              std::unique_ptr<Lane> lane);

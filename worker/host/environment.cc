@@ -192,7 +192,8 @@ std::map<std::string, Environment> LoadEnvironments(const std::string& environme
     if (entry.path().extension() != ".json") continue;
     auto environment = LoadEnvironment(environments_dir, entry.path().stem());
     if (environment.ok()) {
-      found[environment->name] = *std::move(environment);
+      const std::string name = environment->name;
+      found[name] = *std::move(environment);
     } else if (problems != nullptr) {
       problems->push_back(std::string(environment.status().message()));
     }
