@@ -207,7 +207,7 @@ void SessionClient::Send(v1::WorkerMessage message) {
 
 bool SessionClient::flushed() const { return !welcomed_ || stream_->flushed(); }
 
-void SessionClient::OnMessage(int64_t generation, v1::CoordinatorMessage message) {
+void SessionClient::OnMessage(int64_t generation, const v1::CoordinatorMessage& message) {
   if (generation != generation_) return;
   last_heard_ns_ = MonotonicNow().ns;
   if (!message.has_welcome()) {

@@ -44,7 +44,7 @@ class SessionClient {
   class Stream;
 
   void Open();
-  void OnMessage(int64_t generation, v1::CoordinatorMessage message);
+  void OnMessage(int64_t generation, const v1::CoordinatorMessage& message);
   void OnDone(int64_t generation, const std::string& reason);
   void CheckSilence();
 
