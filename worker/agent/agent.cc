@@ -246,7 +246,7 @@ void Agent::OnRevoke(const v1::Revoke& revoke) {
   }
 }
 
-void Agent::OnFinished(v1::AttemptFinished finished) {
+void Agent::OnFinished(const v1::AttemptFinished& finished) {
   const AttemptId attempt = proto::FromProto(finished.attempt());
   const absl::Status stored = spool_.Put(finished);
   if (!stored.ok()) {

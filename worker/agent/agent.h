@@ -80,7 +80,7 @@ class Agent {
   void OnLease(const v1::Lease& lease);
   void OnRevoke(const v1::Revoke& revoke);
   void OnWatchLog(const v1::WatchLog& watch);
-  void OnFinished(v1::AttemptFinished finished);
+  void OnFinished(const v1::AttemptFinished& finished);
   void SendFinished(const v1::AttemptFinished& finished);
   void SendReturned(const AttemptId& attempt, const std::string& reason, bool infrastructure);
   void SendLogs();
