@@ -29,29 +29,28 @@ show_help() { awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$0"; }
 # failure shows the end of the log and ends the script. The command's last line of output that
 # starts with "== " is shown as the step's remark.
 step() {
-  local name=$1 log start seconds status=0 remark
+  # Its own names are marked, since a function that runs as the command sees them (dynamic scope).
+  local _name=$1 _log _start=$SECONDS _seconds _status
   shift
-  log=$(mktemp "${TMPDIR:-/tmp}/dynbench-step.XXXXXX")
-  start=$SECONDS
-  if [ -t 1 ]; then printf '  %-14s …\r' "$name"; fi
-  # Not `"$@" || status=$?`: in that context bash ignores errexit inside the command.
+  _log=$(mktemp "${TMPDIR:-/tmp}/dynbench-step.XXXXXX")
+  if [ -t 1 ]; then printf '  %-14s …\r' "$_name"; fi
+  # Not `"$@" || _status=$?`: in that context bash ignores errexit inside the command.
   set +e
   (
     set -e
     "$@"
-  ) </dev/null >"$log" 2>&1
-  status=$?
+  ) </dev/null >"$_log" 2>&1
+  _status=$?
   set -e
-  seconds=$((SECONDS - start))
-  if [ "$status" -ne 0 ]; then
+  _seconds=$((SECONDS - _start))
+  if [ "$_status" -ne 0 ]; then
     printf '  %-14s failed after %d s, exit %d; the end of its log (%s):\n' \
-      "$name" "$seconds" "$status" "$log" >&2
-    tail -n 40 "$log" >&2
+      "$_name" "$_seconds" "$_status" "$_log" >&2
+    tail -n 40 "$_log" >&2
     exit 1
   fi
-  remark=$(sed -n 's/^== //p' "$log" | tail -n 1)
-  printf '  %-14s %4d s  %s\n' "$name" "$seconds" "$remark"
-  rm -f "$log"
+  printf '  %-14s %4d s  %s\n' "$_name" "$_seconds" "$(sed -n 's/^== //p' "$_log" | tail -n 1)"
+  rm -f "$_log"
 }
 
 # build_jobs: compile jobs that the host bears: its allowed cores, but one for each 2 GiB of memory
