@@ -46,7 +46,10 @@ absl::Status AddEnvironment(const std::string& environments_dir, const std::stri
       ", devices ", absl::StrJoin(environment.facts.devices, ", "), ", suites ",
       absl::StrJoin(environment.facts.suites, ", "), ", hash ", environment.hash.substr(0, 12)));
   RunnerBuildOptions options;
-  options.environments_dir = environments_dir;
+  // A record outlives the spelling of its folder: a link that led here may be gone when it is read.
+  std::error_code error;
+  options.environments_dir = std::filesystem::weakly_canonical(environments_dir, error).string();
+  if (error) options.environments_dir = environments_dir;
   options.jobs = Jobs();
   options.progress = Tell;
   ASSIGN_OR_RETURN(environment.runner_dir, BuildRunner(environment, sources, options));
