@@ -35,8 +35,8 @@ Dispatcher::~Dispatcher() { Stop(); }
 
 absl::Status Dispatcher::Start(store::Database& reader) {
   ASSIGN_OR_RETURN(store::OpenWork work, store::LoadOpenWork(reader));
-  ASSIGN_OR_RETURN(auto durations, store::LoadDurations(reader));
-  predictions_->Load(std::move(durations));
+  ASSIGN_OR_RETURN(const auto durations, store::LoadDurations(reader));
+  predictions_->Load(durations);
   scheduler::Options options;
   options.lease_ttl_ns = options_.lease_ttl_ns;
   options.crash_budget = options_.crash_budget;
