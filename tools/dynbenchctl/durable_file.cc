@@ -39,7 +39,7 @@ absl::Status ReplaceFile(const std::string& path, std::string_view bytes) {
   close(fd);
   if (written && rename(temporary.c_str(), path.c_str()) == 0) return absl::OkStatus();
   if (!written) errno = error;
-  const absl::Status status = Failed(path);
+  absl::Status status = Failed(path);
   unlink(temporary.c_str());
   return status;
 }

@@ -92,7 +92,7 @@ Agent::Agent(AgentOptions options, EventLoop* loop, Identity identity, Spool spo
     message.mutable_phase()->set_phase(std::string(plan::ToString(phase)));
     session_->Send(std::move(message));
   };
-  reports.finished = [this](v1::AttemptFinished finished) { OnFinished(std::move(finished)); };
+  reports.finished = [this](const v1::AttemptFinished& finished) { OnFinished(finished); };
   reports.returned = [this](const AttemptId& attempt, const std::string& reason,
                             bool infrastructure) { SendReturned(attempt, reason, infrastructure); };
   reports.running_changed = [this] { journal_.SetRunning(Running()); };

@@ -188,7 +188,7 @@ void SessionClient::Open() {
   stream_ = std::make_shared<Stream>(
       [this, post, generation](v1::CoordinatorMessage message) {
         post([this, generation, message = std::move(message)]() mutable {
-          OnMessage(generation, std::move(message));
+          OnMessage(generation, message);
         });
       },
       [this, post, generation](std::string reason) {

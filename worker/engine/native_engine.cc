@@ -132,7 +132,7 @@ void NativeEngine::Start(AttemptSpec spec, AttemptObserver observer) {
     const AttemptId id = spec.id;
     auto attempt = std::make_shared<Attempt>(&loop_, std::move(spec), observer, asked_at);
     waiting_[id] = {std::move(observer), attempt};
-    Begin(key, std::move(attempt), returned);
+    Begin(key, attempt, returned);
   });
 }
 
