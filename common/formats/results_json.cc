@@ -60,6 +60,12 @@ void AddResult(const plan::Result& result, Json* json) {
                       {"proven", result.start_proof.proven}};
   j["in_force"] = result.in_force;
   j["notes"] = result.notes;
+  j["artifacts"] = result.artifacts;
+  if (!result.compiler_report.empty()) {
+    const nlohmann::json report =
+        nlohmann::json::parse(result.compiler_report, nullptr, /*allow_exceptions=*/false);
+    if (!report.is_discarded()) j["compiler_report"] = report;
+  }
   if (!result.eager_ns.empty() || !result.compiled_ns.empty()) {
     j["samples"] = {{"eager_ns", result.eager_ns}, {"compiled_ns", result.compiled_ns}};
   }

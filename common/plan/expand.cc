@@ -142,6 +142,8 @@ Experiment Common(const Request& request, const Axes& axes, Mode mode, Test test
   e.mode = mode;
   e.test = test;
   e.precision = PrecisionOf(request, mode);
+  e.effective_precision = e.precision;
+  e.model_mode = mode == Mode::kTraining ? "train" : "eval";
   e.device = axes.device;
   e.profile = request.profile;
   e.weights = request.weights;

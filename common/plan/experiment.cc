@@ -1,6 +1,7 @@
 #include "common/plan/experiment.h"
 
 #include <type_traits>
+#include <utility>
 
 #include "common/base/sha256.h"
 #include "common/base/status.h"
@@ -14,6 +15,24 @@ using internal::Json;
 
 Json ToJsonObject(const Experiment& experiment) { return internal::WriteFields(experiment); }
 
+// Without the fields that have their default, so that a field which a later version adds does not
+// cut a series.
+Json DropDefaults(const Json& object, const Json& defaults) {
+  Json kept = Json::object();
+  for (const auto& [key, value] : object.items()) {
+    const auto it = defaults.find(key);
+    if (it == defaults.end()) {
+      kept[key] = value;
+    } else if (value.is_object() && it->is_object()) {
+      Json inner = DropDefaults(value, *it);
+      if (!inner.empty()) kept[key] = std::move(inner);
+    } else if (value != *it) {
+      kept[key] = value;
+    }
+  }
+  return kept;
+}
+
 }  // namespace
 
 std::string ToJson(const Experiment& experiment) { return ToJsonObject(experiment).dump(); }
@@ -22,8 +41,9 @@ absl::StatusOr<Experiment> ExperimentFromJson(std::string_view text) {
   Json json;
   RETURN_IF_ERROR(internal::ParseJson(text, "experiment", &json));
   Experiment experiment;
+  // Experiments outlive the version that planned them: a field that came later has its default.
   RETURN_IF_ERROR(
-      internal::ReadFields(json, internal::Missing::kIsError, "experiment", &experiment));
+      internal::ReadFields(json, internal::Missing::kKeepsDefault, "experiment", &experiment));
   return experiment;
 }
 
@@ -47,6 +67,9 @@ nlohmann::json ToPublicJson(const Experiment& e) {
       {"weights", ToString(e.weights)},
       {"repeat", e.repeat},
       {"threads", e.threads},
+      {"effective_precision", ToString(e.effective_precision)},
+      {"optimizer", e.optimizer},
+      {"engine", e.engine},
       {"outcome", nullptr},
       {"reason", e.reason},
   };
@@ -56,7 +79,7 @@ nlohmann::json ToPublicJson(const Experiment& e) {
 }
 
 std::string SeriesKey(const Experiment& experiment) {
-  Json json = ToJsonObject(experiment);
+  Json json = DropDefaults(ToJsonObject(experiment), ToJsonObject(Experiment()));
   for (const char* not_part_of_it :
        {"environment", "partition", "output", "planned_outcome", "reason", "timeout_ms"}) {
     json.erase(not_part_of_it);

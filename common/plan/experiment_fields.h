@@ -18,8 +18,12 @@ void VisitFields(S& o, Visit&& visit) {
   visit("max_autotune", o.max_autotune);
   visit("dynamic_shapes", o.dynamic_shapes);
   visit("dynamic_batch_only", o.dynamic_batch_only);
+  visit("unbacked_batch_only", o.unbacked_batch_only);
+  visit("ahead_of_time", o.ahead_of_time);
+  visit("quantization", o.quantization);
   visit("inductor_config", o.inductor_config);
   visit("dynamo_config", o.dynamo_config);
+  visit("functorch_config", o.functorch_config);
 }
 
 template <typename S, typename Visit>
@@ -29,6 +33,7 @@ void VisitFields(S& s, Visit&& visit) {
   visit("name", s.name);
   visit("file_sha256", s.file_sha256);
   visit("file_name", s.file_name);
+  visit("parameters", s.parameters);
 }
 
 template <typename S, typename Visit>
@@ -40,6 +45,10 @@ void VisitFields(S& r, Visit&& visit) {
   visit("eager_not_deterministic", r.eager_not_deterministic);
   visit("non_deterministic", r.non_deterministic);
   visit("compiled_runs", r.compiled_runs);
+  visit("iou_threshold", r.iou_threshold);
+  visit("deterministic_algorithms", r.deterministic_algorithms);
+  visit("skip_check", r.skip_check);
+  visit("large_model", r.large_model);
 }
 
 template <typename S, typename Visit>
@@ -52,6 +61,8 @@ void VisitFields(S& e, Visit&& visit) {
   visit("configuration", e.configuration);
   visit("options", e.options);
   visit("precision", e.precision);
+  visit("effective_precision", e.effective_precision);
+  visit("amp_dtype", e.amp_dtype);
   visit("device", e.device);
   visit("environment", e.environment);
   visit("profile", e.profile);
@@ -61,6 +72,20 @@ void VisitFields(S& e, Visit&& visit) {
   visit("batch_size", e.batch_size);
   visit("accuracy", e.accuracy);
   visit("loss_divisor", e.loss_divisor);
+  visit("optimizer", e.optimizer);
+  visit("model_mode", e.model_mode);
+  visit("activation_checkpointing", e.activation_checkpointing);
+  visit("mark_batch", e.mark_batch);
+  visit("layers", e.layers);
+  visit("part", e.part);
+  visit("generation", e.generation);
+  visit("prompt_length", e.prompt_length);
+  visit("distributed", e.distributed);
+  visit("world_size", e.world_size);
+  visit("optimize_ddp", e.optimize_ddp);
+  visit("requirements", e.requirements);
+  visit("engine", e.engine);
+  visit("command", e.command);
   visit("repeat", e.repeat);
   visit("iterations", e.iterations);
   visit("iterations_per_run", e.iterations_per_run);
@@ -68,6 +93,17 @@ void VisitFields(S& e, Visit&& visit) {
   visit("timeout_ms", e.timeout_ms);
   visit("channels_last", e.channels_last);
   visit("randomize_input", e.randomize_input);
+  visit("deterministic", e.deterministic);
+  visit("batch_invariant", e.batch_invariant);
+  visit("save_outputs_to", e.save_outputs_to);
+  visit("compare_outputs_with", e.compare_outputs_with);
+  visit("minify", e.minify);
+  visit("collect_outputs", e.collect_outputs);
+  visit("warm_peak_memory", e.warm_peak_memory);
+  visit("measure_cache_lookup", e.measure_cache_lookup);
+  visit("explain", e.explain);
+  visit("diagnostics", e.diagnostics);
+  visit("instances", e.instances);
   visit("set_env", e.set_env);
   visit("partition", e.partition);
   visit("output", e.output);

@@ -33,6 +33,22 @@ void ForEachMetric(M& m, Visit&& visit) {
   visit("accuracy_distance", m.accuracy_distance);
   visit("accuracy_tolerance", m.accuracy_tolerance);
   visit("accuracy_multiplier", m.accuracy_multiplier);
+  visit("export_s", m.export_s);
+  visit("package_s", m.package_s);
+  visit("load_s", m.load_s);
+  visit("first_run_s", m.first_run_s);
+  visit("break_even_calls", m.break_even_calls);
+  visit("cache_lookup_latency_s", m.cache_lookup_latency_s);
+  visit("harness_overhead_us", m.harness_overhead_us);
+  visit("eager_prefill_latency_ms", m.eager_prefill_latency_ms);
+  visit("input_tokens_per_second", m.input_tokens_per_second);
+  visit("tolerance_max", m.tolerance_max);
+  visit("tolerance_mean", m.tolerance_mean);
+  visit("tolerance_std", m.tolerance_std);
+  visit("recompiles", m.recompiles);
+  visit("guard_misses", m.guard_misses);
+  visit("total_aot_graphs", m.total_aot_graphs);
+  visit("ok_aot_graphs", m.ok_aot_graphs);
 }
 
 }  // namespace dynbench::plan

@@ -16,6 +16,25 @@ void VisitFields(S& c, Visit&& visit) {
   visit("mode", c.mode);
   visit("test", c.test);
   visit("only_freezing", c.only_freezing);
+  visit("precision", c.precision);
+  visit("backend", c.backend);
+  visit("ahead_of_time", c.ahead_of_time);
+  visit("cudagraphs", c.cudagraphs);
+  visit("distributed", c.distributed);
+}
+
+template <typename S, typename Visit>
+requires std::is_same_v<std::remove_const_t<S>, ValueRule>
+void VisitFields(S& r, Visit&& visit) {
+  visit("when", r.when);
+  visit("reason", r.reason);
+  visit("tolerance", r.tolerance);
+  visit("batch_size", r.batch_size);
+  visit("optimizer", r.optimizer);
+  visit("precision", r.precision);
+  visit("amp_dtype", r.amp_dtype);
+  visit("model_mode", r.model_mode);
+  visit("cosine", r.cosine);
 }
 
 template <typename S, typename Visit>
@@ -46,6 +65,17 @@ void VisitFields(S& m, Visit&& visit) {
   visit("optimizer", m.optimizer);
   visit("inductor_config", m.inductor_config);
   visit("skip", m.skip);
+  visit("rules", m.rules);
+  visit("large_model", m.large_model);
+  visit("batch_size_fixed", m.batch_size_fixed);
+  visit("batch_size_accuracy_max", m.batch_size_accuracy_max);
+  visit("deterministic_algorithms", m.deterministic_algorithms);
+  visit("mark_batch", m.mark_batch);
+  visit("iou_threshold", m.iou_threshold);
+  visit("accuracy_runs", m.accuracy_runs);
+  visit("newer", m.newer);
+  visit("requires_versions", m.requires_versions);
+  visit("parameters", m.parameters);
   visit("file", m.file);
   visit("class_name", m.class_name);
   visit("flaky", m.flaky);
@@ -99,6 +129,33 @@ void VisitFields(S& r, Visit&& visit) {
   visit("channels_last", r.channels_last);
   visit("randomize_input", r.randomize_input);
   visit("tolerance", r.tolerance);
+  visit("cosine", r.cosine);
+  visit("amp_dtype", r.amp_dtype);
+  visit("optimizer", r.optimizer);
+  visit("use_eval_mode", r.use_eval_mode);
+  visit("activation_checkpointing", r.activation_checkpointing);
+  visit("layers", r.layers);
+  visit("part", r.part);
+  visit("generation", r.generation);
+  visit("prompt_length", r.prompt_length);
+  visit("distributed", r.distributed);
+  visit("world_size", r.world_size);
+  visit("optimize_ddp", r.optimize_ddp);
+  visit("engine", r.engine);
+  visit("scripts", r.scripts);
+  visit("command", r.command);
+  visit("deterministic", r.deterministic);
+  visit("batch_invariant", r.batch_invariant);
+  visit("skip_accuracy_check", r.skip_accuracy_check);
+  visit("save_outputs_to", r.save_outputs_to);
+  visit("compare_outputs_with", r.compare_outputs_with);
+  visit("minify", r.minify);
+  visit("collect_outputs", r.collect_outputs);
+  visit("warm_peak_memory", r.warm_peak_memory);
+  visit("measure_cache_lookup", r.measure_cache_lookup);
+  visit("explain", r.explain);
+  visit("diagnostics", r.diagnostics);
+  visit("instances", r.instances);
   visit("set_env", r.set_env);
   visit("output", r.output);
   visit("model_files", r.model_files);
@@ -112,7 +169,7 @@ namespace internal {
 
 template <typename S>
 requires std::is_same_v<S, Condition> || std::is_same_v<S, SkipRule> ||
-    std::is_same_v<S, ModelRules> || std::is_same_v<S, Suite>
+    std::is_same_v<S, ValueRule> || std::is_same_v<S, ModelRules> || std::is_same_v<S, Suite>
 struct Codec<S> {
   static Json Write(const S& value) { return WriteFields(value); }
   static bool Read(const Json& json, S* value) {

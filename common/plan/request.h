@@ -58,6 +58,33 @@ struct Request {
   bool channels_last = false;
   bool randomize_input = false;
   std::optional<double> tolerance;  // overrides the suite's, accuracy only
+  bool cosine = false;              // accuracy by cosine similarity
+  std::string amp_dtype;            // "" | "bfloat16" | "float16"
+  std::string optimizer;  // "" (the suite's on accelerators, none on CPUs) | adam | sgd | none
+  bool use_eval_mode = false;
+  bool activation_checkpointing = false;
+  int layers = 0;
+  std::string part;
+  std::string generation;  // "" (the suite's) | "generate" | "prefill" | "forward"
+  int prompt_length = 0;
+  std::string distributed;  // "" | "multiprocess" | "ddp" | "fsdp"
+  int world_size = 0;       // 0: 2 when distributed
+  std::string optimize_ddp;
+  std::string engine = "native";
+  std::string scripts;  // engine script: the folder of upstream's scripts, on the workers
+  std::vector<std::string> command;  // engine command: the program and its arguments
+  bool deterministic = false;
+  bool batch_invariant = false;
+  bool skip_accuracy_check = false;
+  std::string save_outputs_to;
+  std::string compare_outputs_with;
+  bool minify = false;
+  bool collect_outputs = false;
+  bool warm_peak_memory = false;
+  bool measure_cache_lookup = false;
+  bool explain = false;
+  std::vector<std::string> diagnostics;
+  int instances = 1;
   std::map<std::string, std::string> set_env;
   std::string output;
 

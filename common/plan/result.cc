@@ -53,6 +53,8 @@ void VisitFields(S& r, Visit&& visit) {
   visit("start_proof", r.start_proof);
   visit("in_force", r.in_force);
   visit("notes", r.notes);
+  visit("compiler_report", r.compiler_report);
+  visit("artifacts", r.artifacts);
 }
 
 namespace internal {

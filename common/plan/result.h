@@ -45,6 +45,27 @@ struct Metrics {
   std::optional<double> accuracy_distance;
   std::optional<double> accuracy_tolerance;
   std::optional<double> accuracy_multiplier;
+  // Ahead-of-time paths: export, compile and package, load, and the first run of the artefact.
+  std::optional<double> export_s;
+  std::optional<double> package_s;
+  std::optional<double> load_s;
+  std::optional<double> first_run_s;
+  // Calls after which compiling has paid: compile_synchronized_s / (eager - compiled seconds a
+  // call). Unset when compiled is not faster.
+  std::optional<double> break_even_calls;
+  std::optional<double> cache_lookup_latency_s;  // dynamo's, upstream's column
+  std::optional<double> harness_overhead_us;     // a sample of a call that does nothing
+  // Prefill: eager side and throughput, upstream's columns.
+  std::optional<double> eager_prefill_latency_ms;
+  std::optional<double> input_tokens_per_second;
+  // Test "tolerance": |a - b| / (1 + |a|), eager on the CPU against compiled.
+  std::optional<double> tolerance_max;
+  std::optional<double> tolerance_mean;
+  std::optional<double> tolerance_std;
+  std::optional<int64_t> recompiles;    // during warm-up, after the first compilation
+  std::optional<int64_t> guard_misses;  // in the window (a row with one is not measured)
+  std::optional<int64_t> total_aot_graphs;
+  std::optional<int64_t> ok_aot_graphs;
 
   bool operator==(const Metrics&) const = default;
 };
@@ -93,6 +114,10 @@ struct Result {
   // "env.OMP_NUM_THREADS" -> "2", "torch.num_threads" -> "2".
   std::map<std::string, std::string> in_force;
   std::vector<std::string> notes;  // flags for people: "guard miss", "throttled", …
+  // What the compiler told of itself, a JSON object as text (docs/schema.md lists the keys):
+  // compile_phases_s, graph_breaks [{reason, user_stack}], recompile_reasons, autotune, explain.
+  std::string compiler_report;
+  std::vector<std::string> artifacts;  // files kept on the worker's host, absolute paths
 
   bool operator==(const Result&) const = default;
 };

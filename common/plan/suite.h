@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,11 @@ struct Condition {
   std::string mode;    // "training", "inference"
   std::string test;
   bool only_freezing = false;
+  std::vector<std::string> precision;  // any of these words, as asked for
+  std::string backend;
+  std::string ahead_of_time;        // a path, or "any"
+  std::optional<bool> cudagraphs;   // in force or not
+  std::optional<bool> distributed;  // more than one process or not
 
   bool operator==(const Condition&) const = default;
 };
@@ -34,6 +40,22 @@ struct SkipRule {
   bool slow = false;  // applies only under --fast
 
   bool operator==(const SkipRule&) const = default;
+};
+
+// Values that a rule sets where it applies; what is unset stays as it was. Rules are applied in the
+// order of the file, those of `defaults` before the model's own.
+struct ValueRule {
+  Condition when;
+  std::string reason;
+  std::optional<double> tolerance;
+  std::optional<int> batch_size;
+  std::optional<std::string> optimizer;   // "adam", "sgd", "none"
+  std::optional<Precision> precision;     // the effective one ("force amp", "only fp32")
+  std::optional<std::string> amp_dtype;   // "bfloat16", "float16"
+  std::optional<std::string> model_mode;  // "train", "eval"
+  std::optional<bool> cosine;
+
+  bool operator==(const ValueRule&) const = default;
 };
 
 struct ModelRules {
@@ -54,6 +76,18 @@ struct ModelRules {
   std::string optimizer = "adam";  // training on accelerators; part 2
   std::map<std::string, std::string> inductor_config;
   std::vector<SkipRule> skip;
+  std::vector<ValueRule> rules;
+  std::string large_model;               // accuracy is pass_due_to_skip without a run; the reason
+  bool batch_size_fixed = false;         // the model ignores what the user asks for
+  int batch_size_accuracy_max = 0;       // 0: none
+  bool deterministic_algorithms = true;  // false: left off in the accuracy test
+  bool mark_batch = true;                // false: exempt from dynamic and unbacked batch
+  double iou_threshold = 0;              // > 0: bool masks compared by intersection over union
+  int accuracy_runs = 1;                 // compiled runs, majority decides
+  // Newer than the list that upstream cuts its slices from: not counted by static partitions.
+  bool newer = false;
+  std::vector<std::string> requires_versions;     // "timm>=1.0"; key `requires`
+  std::map<std::string, std::string> parameters;  // for the loader; docs/suites.md
   std::string file;        // loader "path": path of the model file, relative to the suite file
   std::string class_name;  // loader "path"
   std::string flaky;       // why its accuracy is known to flicker; empty: it is not
@@ -65,7 +99,7 @@ struct ModelRules {
 
 struct Suite {
   std::string name;
-  std::string loader;  // "timm" or "path"
+  std::string loader;  // "timm", "huggingface", "torchbench" or "path"
   std::string description;
   std::string source;              // where its facts are from
   std::string sha256;              // of the file's bytes

@@ -8,7 +8,8 @@ namespace {
 
 // The spellings of each enumeration, in the order of its values.
 constexpr std::array<std::string_view, 2> kModes = {"inference", "training"};
-constexpr std::array<std::string_view, 2> kTests = {"performance", "accuracy"};
+constexpr std::array<std::string_view, 4> kTests = {"performance", "accuracy", "tolerance",
+                                                    "batch_size"};
 constexpr std::array<std::string_view, 4> kPrecisions = {"float32", "bfloat16", "float16", "amp"};
 constexpr std::array<std::string_view, 3> kStarts = {"cold", "warm", "shared"};
 constexpr std::array<std::string_view, 3> kWeights = {"auto", "pretrained", "random"};

@@ -7,8 +7,10 @@
 
 namespace dynbench::plan {
 
-enum class Mode { kInference, kTraining };           // "inference", "training"
-enum class Test { kPerformance, kAccuracy };         // "performance", "accuracy"
+enum class Mode { kInference, kTraining };  // "inference", "training"
+// "performance", "accuracy", "tolerance" (eager on the CPU against compiled: the distances alone),
+// "batch_size" (upstream's --find-batch-sizes: the largest batch that runs eagerly)
+enum class Test { kPerformance, kAccuracy, kTolerance, kBatchSize };
 enum class Precision { kFp32, kBf16, kFp16, kAmp };  // "float32", "bfloat16", "float16", "amp"
 enum class Start { kCold, kWarm, kShared };          // "cold", "warm", "shared"
 enum class Weights { kAuto, kPretrained, kRandom };  // "auto", "pretrained", "random"

@@ -30,7 +30,7 @@ std::vector<std::string> ColumnNames() {
   plan::Metrics metrics;
   plan::ForEachMetric(metrics, [&](const char* name, auto&) { names.emplace_back(name); });
   for (const char* name : {"phases", "cache_files_before", "cache_hits", "cache_misses",
-                           "start_proven", "in_force", "notes"}) {
+                           "start_proven", "in_force", "notes", "compiler_report", "artifacts"}) {
     names.emplace_back(name);
   }
   return names;
@@ -67,14 +67,19 @@ absl::Status ReadWords(const Statement& row, int outcome_column, plan::Result* r
 absl::Status ReadJsonColumns(const Statement& row, int column, plan::Result* r) {
   const json in_force = json::parse(row.Text(column), nullptr, false);
   const json notes = json::parse(row.Text(column + 1), nullptr, false);
-  if (!in_force.is_object() || !notes.is_array()) {
-    return absl::DataLossError("in_force is no JSON object, or notes no array");
+  const json artifacts = json::parse(row.Text(column + 3), nullptr, false);
+  if (!in_force.is_object() || !notes.is_array() || !artifacts.is_array()) {
+    return absl::DataLossError("in_force is no JSON object, or notes or artifacts no array");
   }
+  r->compiler_report = row.Text(column + 2);
   for (const auto& [key, value] : in_force.items()) {
     if (value.is_string()) r->in_force[key] = value.get<std::string>();
   }
   for (const json& note : notes) {
     if (note.is_string()) r->notes.push_back(note.get<std::string>());
+  }
+  for (const json& path : artifacts) {
+    if (path.is_string()) r->artifacts.push_back(path.get<std::string>());
   }
   return absl::OkStatus();
 }
@@ -92,7 +97,8 @@ absl::Status InsertResult(Database& db, ExperimentId experiment, LeaseEpoch leas
   const std::string phases = EncodePhases(r.phases);
   insert.Bind(Blob{phases}, r.start_proof.cache_files_before, r.start_proof.cache_hits,
               r.start_proof.cache_misses, r.start_proof.proven, Dump(json(r.in_force)),
-              Dump(json(r.notes)), times.started_at, times.finished_at, times.received_at);
+              Dump(json(r.notes)), r.compiler_report, Dump(json(r.artifacts)), times.started_at,
+              times.finished_at, times.received_at);
   RETURN_IF_ERROR(insert.Run());
   if (r.eager_ns.empty() && r.compiled_ns.empty()) return absl::OkStatus();
   const std::string eager = EncodeInt64s(r.eager_ns);
@@ -138,7 +144,7 @@ absl::Status ReadResult(const Statement& row, int* column, plan::Result* r) {
   r->start_proof.cache_misses = row.Int(c++);
   r->start_proof.proven = row.Int(c++) != 0;
   RETURN_IF_ERROR(ReadJsonColumns(row, c, r));
-  *column = c + 2;
+  *column = c + 4;
   return absl::OkStatus();
 }
 

@@ -17,7 +17,7 @@ struct sqlite3;
 
 namespace dynbench::store {
 
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
 enum class Access { kReadWrite, kReadOnly };
 

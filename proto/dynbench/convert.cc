@@ -30,7 +30,23 @@ namespace {
   X(cudagraph_skips)            \
   X(accuracy_distance)          \
   X(accuracy_tolerance)         \
-  X(accuracy_multiplier)
+  X(accuracy_multiplier)        \
+  X(export_s)                   \
+  X(package_s)                  \
+  X(load_s)                     \
+  X(first_run_s)                \
+  X(break_even_calls)           \
+  X(cache_lookup_latency_s)     \
+  X(harness_overhead_us)        \
+  X(eager_prefill_latency_ms)   \
+  X(input_tokens_per_second)    \
+  X(tolerance_max)              \
+  X(tolerance_mean)             \
+  X(tolerance_std)              \
+  X(recompiles)                 \
+  X(guard_misses)               \
+  X(total_aot_graphs)           \
+  X(ok_aot_graphs)
 
 absl::Status UnknownWord(const char* field, const std::string& word) {
   return absl::InvalidArgumentError(absl::StrCat(
@@ -87,6 +103,8 @@ v1::Result ToProto(const plan::Result& result) {
   proof.set_proven(result.start_proof.proven);
   for (const auto& [key, value] : result.in_force) (*out.mutable_in_force())[key] = value;
   for (const std::string& note : result.notes) out.add_notes(note);
+  out.set_compiler_report(result.compiler_report);
+  out.mutable_artifacts()->Add(result.artifacts.begin(), result.artifacts.end());
   return out;
 }
 
@@ -128,6 +146,8 @@ absl::StatusOr<plan::Result> FromProto(const v1::Result& result) {
                      result.start_proof().cache_misses(), result.start_proof().proven()};
   for (const auto& [key, value] : result.in_force()) out.in_force[key] = value;
   out.notes.assign(result.notes().begin(), result.notes().end());
+  out.compiler_report = result.compiler_report();
+  out.artifacts.assign(result.artifacts().begin(), result.artifacts().end());
   return out;
 }
 
