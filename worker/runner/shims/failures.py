@@ -10,6 +10,10 @@ class OptionRefused(Exception):
     """An option that would have no effect, or that this build does not know."""
 
 
+class Missing(Exception):
+    """What this environment or build lacks; the experiment is skipped with this reason."""
+
+
 class WeightsUnavailable(Exception):
     """Pretrained weights that were asked for and could not be fetched."""
 
@@ -42,13 +46,15 @@ def is_guard_miss(exception):
 
 
 def kind_of(exception):
-    """One of: option, download, no_space, oom, device_lost, guard_miss, not_implemented, other."""
+    """One of: option, missing, download, no_space, oom, device_lost, guard_miss, not_implemented, other."""
     chain, current = [], exception
     while current is not None and current not in chain:
         chain.append(current)
         current = current.__cause__ or current.__context__
     if isinstance(exception, OptionRefused):
         return "option"
+    if isinstance(exception, Missing):
+        return "missing"
     if isinstance(exception, WeightsUnavailable):
         return "download"
     if any(isinstance(e, OSError) and e.errno in (errno.ENOSPC, errno.EDQUOT) for e in chain):
