@@ -115,7 +115,7 @@ def compile_step(experiment, step):
 class PlainStep:
     """The whole step, called as it is. generation.py has the other forms."""
 
-    warm_up_calls = 0  # the test's own number
+    warm_up_calls = 5
 
     def __init__(self, experiment, model):
         self.experiment, self.step = experiment, make_step(experiment, model)
@@ -123,11 +123,14 @@ class PlainStep:
     def eager(self, model, inputs):
         return self.step, (model, inputs)
 
-    def compiled(self, model, inputs, compile_step):
-        return compile_step(self.experiment, self.step), (model, inputs)
+    def compiled(self, model, inputs):
+        return compile_step(self.experiment, self.step, model, inputs), (model, inputs)
 
     def before_call(self):
         pass
+
+    def metrics(self, eager_latency_ms, abs_latency_ms):
+        return {}
 
 
 class Callables:
@@ -143,6 +146,7 @@ class Callables:
         self.model = copy_of(experiment, loaded.model)
         self.inputs = loaded.inputs
         self.form = generation.form_of(experiment) or PlainStep(experiment, self.model)
+        self.warm_up_calls = self.form.warm_up_calls  # a side
         self.generator = None
 
     def randomize(self):
@@ -155,9 +159,9 @@ class Callables:
             elif tensor.dtype != torch.int64:
                 raise ValueError("inputs of type %s cannot be randomized" % tensor.dtype)
 
-    def warm_up_calls(self, calls):
-        """How often a side is called before it is measured, where a plain step is `calls` times."""
-        return self.form.warm_up_calls or calls
+    def metrics(self, eager_latency_ms, abs_latency_ms):
+        """Further columns that follow from the two medians."""
+        return self.form.metrics(eager_latency_ms, abs_latency_ms)
 
     def before_call(self):
         """To be called before each call, outside of what is timed."""
@@ -165,26 +169,25 @@ class Callables:
 
     def eager_on_a_copy(self):
         """As upstream: its optimizer is the working copy's, so nothing is updated here."""
-        return self._told("copy", self.form.eager(copy_of(self.experiment, self.loaded.model),
-                                                  self.inputs))
+        return self._on_every_rank("copy", lambda: self.form.eager(
+            copy_of(self.experiment, self.loaded.model), self.inputs))
 
     def eager(self):
-        return self._told("eager", self.form.eager(self.model, self.inputs))
+        return self._on_every_rank("eager", lambda: self.form.eager(self.model, self.inputs))
 
     def compiled(self):
-        """A fresh compiled callable; compiles at its first call."""
-        torch._dynamo.reset()
-        torch._dynamo.utils.counters.clear()
+        """A fresh compiled callable; compiles here or at its first call (see compiling.py)."""
+        reporting.reset()
         set_stance("default")
-        return self._told("compiled", self.form.compiled(self.model, self.inputs, compile_step))
+        return self._on_every_rank("compiled", lambda: self.form.compiled(self.model, self.inputs))
 
-    def _told(self, side, target):
-        """Of a distributed experiment, every call is made by all ranks."""
+    def _on_every_rank(self, side, make):
         if not self.experiment["distributed"]:
-            return target
+            return make()
         from . import distributed
 
-        return distributed.told(side, target)
+        distributed.announce(side)
+        return distributed.told(side, make())
 
 
 def compile_seconds():

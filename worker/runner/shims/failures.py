@@ -10,8 +10,13 @@ class OptionRefused(Exception):
     """An option that would have no effect, or that this build does not know."""
 
 
-class Missing(Exception):
-    """What this environment or build lacks; the experiment is skipped with this reason."""
+class CapabilityMissing(OptionRefused):
+    """What was asked for is no fault of anybody, but this environment cannot do it: `capability` is
+    the word of the environment's inventory. The experiment is skipped with the text as reason."""
+
+    def __init__(self, capability, text):
+        super().__init__("%s (capability %s is missing)" % (text, capability))
+        self.capability = capability
 
 
 class WeightsUnavailable(Exception):
@@ -46,15 +51,15 @@ def is_guard_miss(exception):
 
 
 def kind_of(exception):
-    """One of: option, missing, download, no_space, oom, device_lost, guard_miss, not_implemented, other."""
+    """One of: capability, option, download, no_space, oom, device_lost, guard_miss, not_implemented, other."""
     chain, current = [], exception
     while current is not None and current not in chain:
         chain.append(current)
         current = current.__cause__ or current.__context__
+    if isinstance(exception, CapabilityMissing):
+        return "capability"
     if isinstance(exception, OptionRefused):
         return "option"
-    if isinstance(exception, Missing):
-        return "missing"
     if isinstance(exception, WeightsUnavailable):
         return "download"
     if any(isinstance(e, OSError) and e.errno in (errno.ENOSPC, errno.EDQUOT) for e in chain):

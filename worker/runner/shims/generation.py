@@ -43,10 +43,19 @@ def cache_keyword(model):
     return "cache" if "cache" in known and "past_key_values" not in known else "past_key_values"
 
 
-def with_compiled_forward(model, compile_step, experiment):
+def with_compiled_forward(experiment, model):
     """A model that shares everything with `model` but its forward, which is compiled."""
+    from . import compiling
+    from .failures import OptionRefused
+
+    options = experiment["options"]
+    for option in ("ahead_of_time", "quantization"):
+        if options[option]:
+            raise OptionRefused("generation runs what torch.compile made of the model's forward; it "
+                                "cannot be combined with %s=%s" % (option, options[option]))
     twin = copy.copy(model)
-    twin.forward = compile_step(experiment, model.forward)
+    if options["backend"] != "nothing":
+        twin.forward = compiling.torch_compile(options, model.forward)
     return twin
 
 
@@ -68,6 +77,9 @@ class Generate:
         from .callables import autocast_for
 
         autocast, fixed = autocast_for(self.experiment), self.fixed
+        if "input_ids" in inputs:  # a padding token among random ones is a token like any other
+            inputs = dict(inputs, attention_mask=inputs["input_ids"].new_ones(
+                inputs["input_ids"].shape))
 
         def generate(model, inputs):
             with autocast():
@@ -75,38 +87,41 @@ class Generate:
 
         return generate, (model, inputs)
 
-    def compiled(self, model, inputs, compile_step):
-        twin = with_compiled_forward(model, compile_step, self.experiment)
-        return self.eager(twin, inputs)
+    def compiled(self, model, inputs):
+        return self.eager(with_compiled_forward(self.experiment, model), inputs)
 
     def before_call(self):
         pass
+
+    def metrics(self, eager_latency_ms, abs_latency_ms):
+        return {}
 
 
 class Prefill:
     """One forward over the prompt that fills a preallocated static cache; emptying it again is no
     part of the timed call."""
 
-    warm_up_calls = 0  # as any step
+    warm_up_calls = 5
 
     def __init__(self, experiment):
-        self.experiment, self.caches = experiment, []
+        self.experiment, self.caches, self.tokens = experiment, [], 0
 
     def _with_cache(self, model, inputs):
         import torch
         from transformers import StaticCache
 
-        length = inputs["input_ids"].shape[1]
-        whole = dict(inputs, use_cache=True)
-        whole[cache_keyword(model)] = cache = StaticCache(config=model.config, max_cache_len=length)
         from .callables import set_stance
 
+        ids = inputs["input_ids"]
+        self.tokens = ids.numel()
+        cache = StaticCache(config=model.config, max_cache_len=ids.shape[1])
+        whole = dict(inputs, use_cache=True, **{cache_keyword(model): cache})
         # It allocates itself at its first use, which must not be a compiled one.
         set_stance("force_eager")
         with torch.no_grad():
             model(**whole)
         set_stance("default")
-        self.caches = [cache]
+        self.caches.append(cache)
         return whole
 
     def eager(self, model, inputs):
@@ -114,15 +129,23 @@ class Prefill:
 
         return make_forward(self.experiment), (model, self._with_cache(model, inputs))
 
-    def compiled(self, model, inputs, compile_step):
+    def compiled(self, model, inputs):
+        from . import compiling
         from .callables import make_forward
 
-        step = make_forward(self.experiment)
-        return compile_step(self.experiment, step), (model, self._with_cache(model, inputs))
+        whole = self._with_cache(model, inputs)
+        step = compiling.compile_step(self.experiment, make_forward(self.experiment), model, whole)
+        return step, (model, whole)
 
     def before_call(self):
         for cache in self.caches:
             cache.reset()
+
+    def metrics(self, eager_latency_ms, abs_latency_ms):
+        """Upstream's columns; the latencies are of all calls of a sample."""
+        tokens = self.tokens * self.experiment["iterations_per_run"]
+        return {"eager_prefill_latency_ms": eager_latency_ms,
+                "input_tokens_per_second": tokens / (abs_latency_ms / 1e3)}
 
 
 def form_of(experiment):

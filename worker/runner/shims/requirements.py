@@ -4,7 +4,7 @@ import importlib.metadata
 import operator
 import re
 
-from .failures import Missing
+from .failures import CapabilityMissing
 
 _COMPARE = {">=": operator.ge, "<=": operator.le, "==": operator.eq, "!=": operator.ne,
             ">": operator.gt, "<": operator.lt}
@@ -34,7 +34,8 @@ def unmet(requirement):
 
 
 def check(experiment):
-    """Missing names every requirement that is not met."""
-    found = [text for text in map(unmet, experiment["requirements"]) if text]
-    if found:
-        raise Missing("environment %s: %s" % (experiment["environment"], "; ".join(found)))
+    """CapabilityMissing names every requirement that is not met."""
+    missing = [(name, text) for name in experiment["requirements"] for text in [unmet(name)] if text]
+    if missing:
+        raise CapabilityMissing(", ".join(name for name, _ in missing), "environment %s %s" % (
+            experiment["environment"], "; ".join(text for _, text in missing)))
