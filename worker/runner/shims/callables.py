@@ -6,6 +6,8 @@ import copy
 import torch
 import torch._dynamo
 
+from . import reporting
+from .compiling import compile_step
 from .loading import SEED, tensors_of
 
 
@@ -32,27 +34,14 @@ def make_step(experiment):
     return step
 
 
-def compile_step(experiment, step):
-    options = experiment["options"]
-    known = torch._dynamo.list_backends(exclude_tags=())
-    if options["backend"] not in known:
-        import difflib
-
-        from .failures import OptionRefused
-
-        near = difflib.get_close_matches(options["backend"], known, 1, 0.4)
-        raise OptionRefused("PyTorch %s has no backend %r%s" % (
-            torch.__version__, options["backend"], "; nearest: %s" % near[0] if near else ""))
-    return torch.compile(step, backend=options["backend"], fullgraph=options["fullgraph"],
-                         mode=options["compile_mode"] or None)
-
-
 class Callables:
     """The two sides of a performance test.
 
     `loaded` keeps the model that was loaded, as upstream's caller does: the eager warm-up sees
     three sets of weights (loaded, working copy, its own copy), the compiled one two.
     """
+
+    warm_up_calls = 5  # a side
 
     def __init__(self, experiment, loaded):
         self.experiment = experiment
@@ -78,12 +67,16 @@ class Callables:
     def eager(self):
         return self.step, (self.model, self.inputs)
 
+    def metrics(self, eager_latency_ms, abs_latency_ms):
+        """Further columns that follow from the two medians; a subclass may have some."""
+        return {}
+
     def compiled(self):
-        """A fresh compiled callable; compiles at its first call."""
-        torch._dynamo.reset()
-        torch._dynamo.utils.counters.clear()
+        """A fresh compiled callable; compiles here or at its first call (see compiling.py)."""
+        reporting.reset()
         set_stance("default")
-        return compile_step(self.experiment, self.step), (self.model, self.inputs)
+        compiled = compile_step(self.experiment, self.step, self.model, self.inputs)
+        return compiled, (self.model, self.inputs)
 
 
 def compile_seconds():

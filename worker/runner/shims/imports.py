@@ -23,8 +23,8 @@ COMPILER = (
     "torch._subclasses.schema_check_mode", "torch.distributed.tensor.experimental",
     "torch.export._trace", "torch.export._unlift", "torch.fx.experimental.validator",
     "torch.utils.cpp_extension", "setuptools")
-SHIMS = ("accuracy", "callables", "conditions", "failures", "headers", "loading", "options",
-         "path_loader", "timm_loader")
+SHIMS = ("accuracy", "ahead_of_time", "callables", "compiling", "conditions", "failures", "headers",
+         "loading", "options", "path_loader", "quantization", "reporting", "timm_loader")
 
 
 def _know_the_libraries():
