@@ -9,7 +9,7 @@ import torch
 import torch._dynamo
 import torch._dynamo.utils
 
-from . import callables, failures
+from . import callables, compiling, failures, reporting
 from .loading import SEED, cast_to, clone_inputs, seed
 
 _torch_manual_seed = torch.manual_seed
@@ -142,12 +142,12 @@ class AccuracyCheck:
     def run_compiled(self):
         for _ in range(self.rules["compiled_runs"]):
             seed()
-            torch._dynamo.reset()
-            torch._dynamo.utils.counters.clear()
-            compiled = callables.compile_step(self.experiment, self.step)
+            reporting.reset()
             try:
-                self.results.append(self._run(compiled, copy.deepcopy(self.loaded.model),
-                                              self.loaded.inputs))
+                model = copy.deepcopy(self.loaded.model)
+                compiled = compiling.compile_step(self.experiment, self.step, model,
+                                                  self.loaded.inputs)
+                self.results.append(self._run(compiled, model, self.loaded.inputs))
             except failures.OptionRefused:
                 raise
             except Exception as error:

@@ -6,7 +6,8 @@ import copy
 import torch
 import torch._dynamo
 
-from . import generation, losses, optimizers
+from . import generation, losses, optimizers, reporting
+from .compiling import compile_step
 from .loading import SEED, tensors_of
 
 
@@ -95,21 +96,6 @@ def copy_of(experiment, model):
     from . import distributed
 
     return distributed.wrap(experiment, copied)
-
-
-def compile_step(experiment, step):
-    options = experiment["options"]
-    known = torch._dynamo.list_backends(exclude_tags=())
-    if options["backend"] not in known:
-        import difflib
-
-        from .failures import OptionRefused
-
-        near = difflib.get_close_matches(options["backend"], known, 1, 0.4)
-        raise OptionRefused("PyTorch %s has no backend %r%s" % (
-            torch.__version__, options["backend"], "; nearest: %s" % near[0] if near else ""))
-    return torch.compile(step, backend=options["backend"], fullgraph=options["fullgraph"],
-                         mode=options["compile_mode"] or None)
 
 
 class PlainStep:

@@ -50,13 +50,20 @@ def is_guard_miss(exception):
     return "fail_on_recompile" in text or type(exception).__name__ == "RecompileError"
 
 
+def _backend_lacks_a_library(exception):
+    """A backend of torch.compile that is registered, but whose own library is not installed."""
+    return (type(exception).__name__ == "BackendCompilerFailed"
+            and isinstance(getattr(exception, "inner_exception", None), ImportError))
+
+
 def kind_of(exception):
-    """One of: capability, option, download, no_space, oom, device_lost, guard_miss, not_implemented, other."""
+    """One of: capability, option, download, no_space, oom, device_lost, guard_miss,
+    not_implemented, other."""
     chain, current = [], exception
     while current is not None and current not in chain:
         chain.append(current)
         current = current.__cause__ or current.__context__
-    if isinstance(exception, CapabilityMissing):
+    if isinstance(exception, CapabilityMissing) or _backend_lacks_a_library(exception):
         return "capability"
     if isinstance(exception, OptionRefused):
         return "option"

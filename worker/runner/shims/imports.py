@@ -24,9 +24,10 @@ COMPILER = (
     "torch._subclasses.schema_check_mode", "torch.distributed.tensor.experimental",
     "torch.export._trace", "torch.export._unlift", "torch.fx.experimental.validator",
     "torch.utils.cpp_extension", "setuptools")
-SHIMS = ("accuracy", "callables", "conditions", "distributed", "failures", "generation", "headers",
-         "huggingface_inputs", "huggingface_loader", "loading", "losses", "optimizers", "options",
-         "path_loader", "requirements", "timm_loader", "torchbench_loader")
+SHIMS = ("accuracy", "ahead_of_time", "callables", "compiling", "conditions", "distributed",
+         "failures", "generation", "headers", "huggingface_inputs", "huggingface_loader", "loading",
+         "losses", "optimizers", "options", "path_loader", "quantization", "reporting",
+         "requirements", "timm_loader", "torchbench_loader")
 
 
 def _know_the_libraries():
