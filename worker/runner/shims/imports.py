@@ -23,8 +23,10 @@ COMPILER = (
     "torch._subclasses.schema_check_mode", "torch.distributed.tensor.experimental",
     "torch.export._trace", "torch.export._unlift", "torch.fx.experimental.validator",
     "torch.utils.cpp_extension", "setuptools")
-SHIMS = ("accuracy", "callables", "conditions", "failures", "headers", "loading", "options",
-         "path_loader", "timm_loader")
+SHIMS = ("accuracy", "accuracy_leaves", "accuracy_rules", "batch_invariance", "batch_size_search",
+         "callables", "compiling", "conditions", "determinism", "diagnostics", "failures", "headers",
+         "loading", "minifier", "options", "path_loader", "saved_outputs", "timm_loader",
+         "tolerance_test")
 
 
 def _know_the_libraries():

@@ -15,6 +15,7 @@ import torch._dynamo
 import torch._functorch.config
 import torch._inductor.config
 
+from . import determinism
 from .failures import OptionRefused
 
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
@@ -207,10 +208,9 @@ def apply(experiment, cores, cache_dir):
         reduced = getattr(torch.backends.cuda, "allow_fp16_bf16_reduction_math_sdp", None)
         if reduced is not None:
             reduced(True)
+    if determinism.wanted(experiment):
+        determinism.put_in_force(experiment, in_force)
     if experiment["test"] == "accuracy":
-        from . import accuracy
-
-        accuracy.make_deterministic()
         put_known("inductor", "fallback_random", True, in_force)
         put_known("dynamo", "suppress_errors", False, in_force)
     return in_force
