@@ -24,10 +24,12 @@ COMPILER = (
     "torch._subclasses.schema_check_mode", "torch.distributed.tensor.experimental",
     "torch.export._trace", "torch.export._unlift", "torch.fx.experimental.validator",
     "torch.utils.cpp_extension", "setuptools")
-SHIMS = ("accuracy", "ahead_of_time", "callables", "compiling", "conditions", "distributed",
-         "failures", "generation", "headers", "huggingface_inputs", "huggingface_loader", "loading",
-         "losses", "optimizers", "options", "path_loader", "quantization", "reporting",
-         "requirements", "timm_loader", "torchbench_loader")
+SHIMS = ("accuracy", "accuracy_leaves", "accuracy_rules", "ahead_of_time", "batch_invariance",
+         "batch_size_search", "callables", "compiling", "conditions", "determinism", "diagnostics",
+         "distributed", "failures", "generation", "headers", "huggingface_inputs",
+         "huggingface_loader", "loading", "losses", "minifier", "optimizers", "options",
+         "path_loader", "quantization", "reporting", "requirements", "saved_outputs",
+         "timm_loader", "tolerance_test", "torchbench_loader")
 
 
 def _know_the_libraries():

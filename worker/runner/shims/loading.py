@@ -157,6 +157,10 @@ def _read_back(experiment, loaded):
     if four:
         last = all(t.is_contiguous(memory_format=torch.channels_last) for t in four)
         found["inputs.channels_last"] = str(last)
+    if experiment["distributed"]:
+        from . import distributed
+
+        found.update(distributed.in_force())
     loaded.in_force.update(found)
 
 
