@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/plan/configuration.h"
+#include "common/plan/preset.h"
 #include "common/plan/suite.h"
 
 namespace dynbench::plan {
@@ -16,6 +17,7 @@ struct Catalog {
   std::map<std::string, Suite> suites;
   std::map<std::string, Configuration> configurations;
   std::map<std::string, LaunchProfile> profiles;
+  std::map<std::string, Preset> presets;
 };
 
 // Reads all of `folder`. One unreadable file fails the load, with that file's error.

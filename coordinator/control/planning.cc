@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "common/plan/diagnostics.h"
 #include "coordinator/session/rows.h"
 
 namespace dynbench::control {
@@ -162,14 +163,28 @@ void Submit(const Context& context, Planned planned, std::string idempotency_key
   InsertAndDispatch(context, std::move(job), std::move(done));
 }
 
+namespace {
+
+// With `failed` what went wrong; without, whatever has run.
+bool CanBeRetried(plan::Outcome outcome, bool failed) {
+  if (outcome == plan::Outcome::kFailed || outcome == plan::Outcome::kLost) return true;
+  return !failed && outcome == plan::Outcome::kPassed;
+}
+
+}  // namespace
+
 void Retry(const Context& context, store::Database& db, const v1::RetryJobRequest& request,
            Submitted done) {
   const JobId id(request.job());
   const auto load = [&]() -> absl::StatusOr<store::NewJob> {
-    if (!request.failed()) {
+    if (!request.failed() && request.models().empty()) {
       return absl::InvalidArgumentError(
-          "say what to retry: --failed (failed and lost experiments)");
+          "say what to retry: --failed (failed and lost experiments) or --models A,B");
     }
+    const std::vector<std::string> diagnostics(request.diagnostics().begin(),
+                                               request.diagnostics().end());
+    RETURN_IF_ERROR(plan::CheckDiagnostics(diagnostics));
+    const std::set<std::string> models(request.models().begin(), request.models().end());
     store::NewJob job;
     ASSIGN_OR_RETURN(job.request, store::GetRequest(db, id));
     int partitions = 1;
@@ -178,10 +193,11 @@ void Retry(const Context& context, store::Database& db, const v1::RetryJobReques
       if (rows.empty()) break;
       for (store::ResultRow& row : rows) {
         after = row.id;
-        if (!row.result || (row.result->outcome != plan::Outcome::kFailed &&
-                            row.result->outcome != plan::Outcome::kLost)) {
-          continue;
-        }
+        if (!models.empty() && models.count(row.experiment.model) == 0) continue;
+        if (!row.result || !CanBeRetried(row.result->outcome, request.failed())) continue;
+        row.experiment.diagnostics = diagnostics;
+        // With a prepared cache there would be no compilation to look at.
+        if (plan::Instruments(diagnostics)) row.experiment.start = plan::Start::kCold;
         row.experiment.planned_outcome.reset();
         row.experiment.reason.clear();
         partitions = std::max(partitions, row.experiment.partition + 1);
@@ -190,10 +206,9 @@ void Retry(const Context& context, store::Database& db, const v1::RetryJobReques
       }
     }
     if (job.plan.experiments.empty()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("job ", id.value,
-                       " has no failed or lost experiment; there is nothing to "
-                       "retry"));
+      return absl::FailedPreconditionError(absl::StrCat(
+          "job ", id.value, " has no ", request.failed() ? "failed or lost" : "finished",
+          " experiment", models.empty() ? "" : " of these models", "; there is nothing to retry"));
     }
     job.plan.partitions = partitions;
     job.retries = id;

@@ -9,6 +9,7 @@ void AddAllVerbs(CommandTree& tree) {
   AddWait(tree);
   AddResults(tree);
   AddLogs(tree);
+  AddArtifacts(tree);
   AddExplain(tree);
   AddRepro(tree);
   AddCancel(tree);

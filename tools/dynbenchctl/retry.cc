@@ -1,6 +1,10 @@
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "absl/strings/str_join.h"
 #include "common/base/status.h"
+#include "common/plan/diagnostics.h"
 #include "tools/dynbenchctl/arguments.h"
 #include "tools/dynbenchctl/client.h"
 #include "tools/dynbenchctl/submitting.h"
@@ -11,19 +15,33 @@ namespace {
 
 struct Arguments {
   std::string job;
-  bool failed = false, wait = false;
+  std::vector<std::string> models, diagnostics;
+  bool failed = false, wait = false, debug = false;
 };
+
+absl::StatusOr<v1::RetryJobRequest> ToRequest(const Arguments& arguments, JobId job) {
+  v1::RetryJobRequest request;
+  request.set_job(job.value);
+  const bool debug = arguments.debug || !arguments.diagnostics.empty();
+  if (!arguments.failed && arguments.models.empty() && !debug) {
+    return absl::InvalidArgumentError(
+        "say what to retry: --failed (failed and lost experiments) or --models A,B");
+  }
+  request.set_failed(arguments.failed || arguments.models.empty());
+  request.mutable_models()->Add(arguments.models.begin(), arguments.models.end());
+  if (!debug) return request;
+  const std::vector<std::string> kinds =
+      arguments.diagnostics.empty() ? plan::DefaultDiagnostics() : arguments.diagnostics;
+  RETURN_IF_ERROR(plan::CheckDiagnostics(kinds));
+  request.mutable_diagnostics()->Add(kinds.begin(), kinds.end());
+  return request;
+}
 
 VerbResult Retry(Context& context, const Arguments& arguments) {
   RETURN_IF_ERROR(NeedsCoordinator(context.globals, "retry"));
   ASSIGN_OR_RETURN(const JobId job, ParseJobId(arguments.job));
-  if (!arguments.failed) {
-    return absl::InvalidArgumentError("say what to retry: --failed (failed and lost experiments)");
-  }
+  ASSIGN_OR_RETURN(const v1::RetryJobRequest request, ToRequest(arguments, job));
   ASSIGN_OR_RETURN(const auto client, Client::Connect(context.globals.coordinator));
-  v1::RetryJobRequest request;
-  request.set_job(job.value);
-  request.set_failed(true);
   ASSIGN_OR_RETURN(const v1::SubmitReply reply, (client->Call<v1::RetryJobRequest, v1::SubmitReply>(
                                                     &v1::Control::Stub::RetryJob, request)));
   if (!arguments.wait || !context.globals.json) PrintSubmitted(context, reply);
@@ -40,6 +58,18 @@ void AddRetry(CommandTree& tree) {
       [arguments](Context& context) { return Retry(context, *arguments); });
   AddJobArgument(verb, &arguments->job);
   verb->add_flag("--failed", arguments->failed, "failed and lost experiments")->group("flags");
+  verb->add_option("--models", arguments->models,
+                   "only these models; without --failed also those that passed")
+      ->delimiter(',')
+      ->group("flags");
+  verb->add_flag("--debug", arguments->debug,
+                 "as a diagnostic rerun: traces, logs and the compiler's debug folder are kept as "
+                 "artifacts (see `artifacts`), nothing is timed")
+      ->group("flags");
+  verb->add_option("--diagnostics", arguments->diagnostics,
+                   "only these kinds of it: " + absl::StrJoin(plan::DiagnosticsKinds(), ", "))
+      ->delimiter(',')
+      ->group("flags");
   verb->add_flag("--wait", arguments->wait, "follow the new job, then print its table")
       ->group("flags");
 }

@@ -11,6 +11,7 @@ void AddStatus(CommandTree& tree);
 void AddWatch(CommandTree& tree);
 void AddResults(CommandTree& tree);
 void AddLogs(CommandTree& tree);
+void AddArtifacts(CommandTree& tree);
 void AddCancel(CommandTree& tree);
 void AddRetry(CommandTree& tree);
 void AddRepro(CommandTree& tree);

@@ -189,6 +189,10 @@ void RunPerformance(AttemptRun& run) {
   run.result["blame"] = "none";
   run.result["status"] = run.attempt.prepare ? "prepared" : "measured";
   if (run.attempt.prepare) return;
+  if (Instrumented(run)) {
+    run.result["status"] = "diagnosed";
+    return;
+  }
   MeasureInWindow(run, callables, compiled, [&] {
     // Only now: every frozen span before the window is known.
     ReportWarmUps(run, *eager_warm_up, compiled_warm_up);
