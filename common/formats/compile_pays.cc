@@ -22,13 +22,14 @@ Payback PaybackOf(const ResultRow& row) {
   if (row.result->outcome != plan::Outcome::kPassed || !m.eager_latency_ms || !m.abs_latency_ms) {
     return payback;
   }
-  payback.compile_s = m.compile_synchronized_s.value_or(m.compilation_latency_s.value_or(0));
+  payback.compile_s = m.compile_synchronized_s.value_or(m.compilation_latency_s.value_or(0)) +
+                      m.export_s.value_or(0) + m.package_s.value_or(0) + m.load_s.value_or(0);
   const double calls_per_sample = std::max(1, row.experiment.iterations_per_run);
   const double eager_ms = *m.eager_latency_ms / calls_per_sample;
   const double compiled_ms = *m.abs_latency_ms / calls_per_sample;
   payback.saved_ms = eager_ms - compiled_ms;
-  const double noise_ms = eager_ms * m.eager_spread.value_or(0) / 2 +
-                          compiled_ms * m.compiled_spread.value_or(0) / 2;
+  const double noise_ms =
+      eager_ms * m.eager_spread.value_or(0) / 2 + compiled_ms * m.compiled_spread.value_or(0) / 2;
   if (std::fabs(payback.saved_ms) <= noise_ms) {
     payback.pays = Pays::kNoDifference;
     return payback;
@@ -53,9 +54,7 @@ bool Before(const Payback& a, const Payback& b) {
 }
 
 Tone ToneOf(Pays pays) {
-  return pays == Pays::kPays    ? Tone::kGood
-         : pays == Pays::kCosts ? Tone::kBad
-                                : Tone::kDim;
+  return pays == Pays::kPays ? Tone::kGood : pays == Pays::kCosts ? Tone::kBad : Tone::kDim;
 }
 
 std::string Words(const plan::Experiment& e) {
@@ -95,7 +94,8 @@ std::string Summary(const std::vector<Payback>& paybacks) {
   const int64_t unknown = Count(paybacks, Pays::kUnknown);
   if (unknown > 0) text += absl::StrCat(", is not known for ", unknown);
   const auto median = MedianCalls(paybacks);
-  if (median) text += absl::StrCat("; where it pays, the median is after ", Calls(*median), " calls");
+  if (median)
+    text += absl::StrCat("; where it pays, the median is after ", Calls(*median), " calls");
   return text + "\n";
 }
 

@@ -17,10 +17,12 @@ enum class Pays { kPays, kCosts, kNoDifference, kUnknown };
 struct Payback {
   const store::ResultRow* row = nullptr;
   Pays pays = Pays::kUnknown;
-  double compile_s = 0;              // first compiled call, synchronised; else upstream's figure
-  double saved_ms = 0;               // per call; negative: compiled calls are slower
-  std::optional<double> calls;       // until it has paid; only of kPays
-  std::optional<double> running_s;   // how long these calls take, compiling included
+  // The first compiled call, synchronised (else upstream's figure), and on an ahead-of-time path
+  // export, package and load.
+  double compile_s = 0;
+  double saved_ms = 0;              // per call; negative: compiled calls are slower
+  std::optional<double> calls;      // until it has paid; only of kPays
+  std::optional<double> running_s;  // how long these calls take, compiling included
 };
 
 // One for each performance row that has ended, in the order of the job. A difference smaller than

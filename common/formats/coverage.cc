@@ -128,12 +128,12 @@ std::string CoverageTable(const store::JobRow& job, const std::vector<ModelCover
                                                       : Tone::kDim;
     table.AddRow({{model.model}, {model.state, tone}, {Counts(model.counts)}, {model.reason}});
   }
-  std::string text = Paint(absl::StrCat("job ", job.id.value, ": coverage of ", job.suite),
-                           Tone::kStrong, style) +
-                     "\n\n" + table.Render(style) + "\n";
+  std::string text =
+      Paint(absl::StrCat("job ", job.id.value, ": coverage of ", job.suite), Tone::kStrong, style) +
+      "\n\n" + table.Render(style) + "\n";
   std::string sums;
-  for (const char* state : {"ran", "running", "waiting", "skipped", "cancelled", "not planned",
-                            "not in suite"}) {
+  for (const char* state :
+       {"ran", "running", "waiting", "skipped", "cancelled", "not planned", "not in suite"}) {
     if (states[state] > 0) {
       sums += absl::StrCat(sums.empty() ? "" : ", ", states[state], " ", state);
     }

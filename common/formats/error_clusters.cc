@@ -16,9 +16,7 @@ using store::ResultRow;
 
 constexpr size_t kModelsShown = 8;
 
-bool IsWordChar(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
+bool IsWordChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 // A run of characters that may form a path: up to a blank, quote, bracket, comma or semicolon.
 bool IsPathChar(char c) {
@@ -120,8 +118,13 @@ std::vector<ErrorCluster> ClusterErrors(const std::vector<ResultRow>& rows) {
     size_t at = static_cast<size_t>(std::find(keys.begin(), keys.end(), key) - keys.begin());
     if (at == keys.size()) {
       keys.push_back(key);
-      clusters.push_back({result.status, phase, std::string(plan::ToString(result.blame)),
-                          result.error, {}, {}, ""});
+      clusters.push_back({result.status,
+                          phase,
+                          std::string(plan::ToString(result.blame)),
+                          result.error,
+                          {},
+                          {},
+                          ""});
     }
     ErrorCluster& cluster = clusters[at];
     cluster.rows.push_back(&row);
@@ -131,9 +134,8 @@ std::vector<ErrorCluster> ClusterErrors(const std::vector<ResultRow>& rows) {
     }
   }
   for (ErrorCluster& cluster : clusters) cluster.hint = HintOf(cluster);
-  std::stable_sort(clusters.begin(), clusters.end(), [](const auto& a, const auto& b) {
-    return a.models.size() > b.models.size();
-  });
+  std::stable_sort(clusters.begin(), clusters.end(),
+                   [](const auto& a, const auto& b) { return a.models.size() > b.models.size(); });
   return clusters;
 }
 
@@ -141,13 +143,13 @@ std::string ClusterLines(const std::vector<ErrorCluster>& clusters, size_t model
   std::string text;
   for (const ErrorCluster& cluster : clusters) {
     if (cluster.models.size() < models_min) continue;
-    std::vector<std::string> shown(cluster.models.begin(),
-                                   cluster.models.begin() + static_cast<std::ptrdiff_t>(std::min(
-                                                                cluster.models.size(),
-                                                                kModelsShown)));
-    text += absl::StrCat("  ", cluster.models.size(), " models, same error: ",
-                         Printable(FailureText(*cluster.rows.front()->result)), "\n    ",
-                         Printable(absl::StrJoin(shown, ", ")));
+    std::vector<std::string> shown(
+        cluster.models.begin(), cluster.models.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                                             cluster.models.size(), kModelsShown)));
+    text +=
+        absl::StrCat("  ", cluster.models.size(),
+                     " models, same error: ", Printable(FailureText(*cluster.rows.front()->result)),
+                     "\n    ", Printable(absl::StrJoin(shown, ", ")));
     if (cluster.models.size() > shown.size()) {
       text += absl::StrCat(" and ", cluster.models.size() - shown.size(), " more");
     }

@@ -16,10 +16,10 @@ std::string ErrorSignature(std::string_view error, std::string_view model);
 
 struct ErrorCluster {
   std::string status, phase, blame;
-  std::string error;                            // of the first row, as it was printed
-  std::vector<const store::ResultRow*> rows;    // in the order of the job; never empty
-  std::vector<std::string> models;              // distinct, in that order
-  std::string hint;                             // what it looks like; may be empty
+  std::string error;                          // of the first row, as it was printed
+  std::vector<const store::ResultRow*> rows;  // in the order of the job; never empty
+  std::vector<std::string> models;            // distinct, in that order
+  std::string hint;                           // what it looks like; may be empty
 };
 
 // The failed and lost rows, those with the same status, phase and signature together; the largest

@@ -35,8 +35,8 @@ UpstreamCell Gigabytes(const std::optional<double>& bytes) {
 // A failed performance row is zeros, whatever was measured before it failed.
 const Metrics& MetricsOf(const ResultRow& row) {
   static const Metrics kNone;
-  const bool counts = row.experiment.test == Test::kAccuracy ||
-                      row.result->outcome == Outcome::kPassed;
+  const bool counts =
+      row.experiment.test == Test::kAccuracy || row.result->outcome == Outcome::kPassed;
   return counts ? row.result->metrics : kNone;
 }
 
@@ -54,9 +54,8 @@ UpstreamColumn Metric(const char* name, std::optional<T> Metrics::*member) {
 
 // speedup and abs_latency: zeros with decimals in a failed row, and never only a filler.
 UpstreamColumn Main(const char* name, std::optional<double> Metrics::*member) {
-  return {name, [member](const ResultRow& row) {
-            return Float((MetricsOf(row).*member).value_or(0));
-          }};
+  return {name,
+          [member](const ResultRow& row) { return Float((MetricsOf(row).*member).value_or(0)); }};
 }
 
 UpstreamColumn Bytes(const char* name, std::optional<double> Metrics::*member) {
@@ -133,8 +132,8 @@ std::vector<UpstreamColumn> UpstreamKeyColumns(const UpstreamOptions& options) {
       {"dev", [](const ResultRow& row) { return Text(row.experiment.device); }},
       {"name", [](const ResultRow& row) { return Text(row.experiment.model); }},
       {"batch_size", [](const ResultRow& row) {
-         const bool counts = row.experiment.test == Test::kAccuracy ||
-                             row.result->outcome == Outcome::kPassed;
+         const bool counts =
+             row.experiment.test == Test::kAccuracy || row.result->outcome == Outcome::kPassed;
          return Count(counts ? row.result->batch_size : 0);
        }}};
   if (options.tag) {
@@ -184,8 +183,9 @@ absl::StatusOr<std::map<std::string, double>> ReadBaseline(const std::string& te
   const size_t name = column("name"), speedup = column("speedup");
   if (name == std::string::npos || speedup == std::string::npos) {
     return absl::InvalidArgumentError(
-        file_name + ": a baseline is a performance CSV, whose header names the columns \"name\" "
-                    "and \"speedup\"");
+        file_name +
+        ": a baseline is a performance CSV, whose header names the columns \"name\" "
+        "and \"speedup\"");
   }
   std::map<std::string, double> speedups;
   for (size_t i = 1; i < lines->size(); ++i) {

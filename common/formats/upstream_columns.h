@@ -16,7 +16,7 @@ namespace dynbench::formats {
 
 // What upstream's command line adds to its files.
 struct UpstreamOptions {
-  std::optional<std::string> tag;                        // column `tag`
+  std::optional<std::string> tag;                         // column `tag`
   std::optional<std::map<std::string, double>> baseline;  // model -> speedup, --baseline
 };
 

@@ -119,8 +119,8 @@ std::string RawTimingsNpy(const ResultRow& row) {
   const auto& compiled = row.result->compiled_ns;
   const size_t pairs = std::min(eager.size(), compiled.size());
   if (pairs == 0) return "";
-  std::string header = absl::StrCat("{'descr': '<f8', 'fortran_order': False, 'shape': (", pairs,
-                                    ", 2), }");
+  std::string header =
+      absl::StrCat("{'descr': '<f8', 'fortran_order': False, 'shape': (", pairs, ", 2), }");
   // Magic, version and length take 10 bytes; the data begins at a multiple of 64.
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';

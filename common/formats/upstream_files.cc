@@ -101,8 +101,7 @@ std::string DashboardName(const ResultRow& row) {
 }
 
 std::vector<UpstreamFile> UpstreamFiles(const std::vector<ResultRow>& rows, const NameOf& name_of,
-                                        const UpstreamOptions& options,
-                                        const FilesBeside& beside) {
+                                        const UpstreamOptions& options, const FilesBeside& beside) {
   std::vector<UpstreamFile> files;
   const auto add = [&](const std::string& name, std::string bytes) {
     if (!bytes.empty()) files.push_back({name, std::move(bytes)});

@@ -1,6 +1,6 @@
 // Upstream's JSON beside a CSV: a line for each column of each row, in the shape that its
-// dashboard's database reads (docs/upstream-differences.md). Unlike upstream's, it is written whole,
-// and rows that failed to load have their records too. Pure.
+// dashboard's database reads (docs/upstream-differences.md). Unlike upstream's, it is written
+// whole, and rows that failed to load have their records too. Pure.
 #pragma once
 
 #include <string>

@@ -6,8 +6,11 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "common/base/status.h"
 #include "common/plan/diagnostics.h"
+#include "common/plan/nearest.h"
+#include "common/plan/request_check.h"
 #include "coordinator/session/rows.h"
 
 namespace dynbench::control {
@@ -99,6 +102,27 @@ void InsertAndDispatch(const Context& context, store::NewJob job, Submitted done
   });
 }
 
+// A mistyped environment waits for ever: what no connected worker has is said at once, with what
+// they do have.
+void WarnOfEnvironments(const session::FleetView& fleet, const plan::Request& request,
+                        std::vector<std::string>* warnings) {
+  std::set<std::string> known;
+  for (const v1::Worker& worker : fleet.workers) {
+    for (const auto& environment : worker.environments()) known.insert(environment.name());
+  }
+  for (const std::string& name : plan::EnvironmentsOf(request)) {
+    if (known.contains(name)) continue;
+    const std::vector<std::string> names(known.begin(), known.end());
+    warnings->push_back(
+        known.empty()
+            ? absl::StrCat("no worker is connected that has an environment; experiments wait for ",
+                           "one with \"", name, "\"")
+            : absl::StrCat("no connected worker has the environment \"", name, "\"",
+                           plan::DidYouMean(name, names), "; its experiments wait for one (",
+                           "connected workers have ", absl::StrJoin(names, ", "), ")"));
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Planned> MakePlan(const Context& context, const std::string& request_json) {
@@ -108,6 +132,7 @@ absl::StatusOr<Planned> MakePlan(const Context& context, const std::string& requ
   const auto predict = [&](const plan::Experiment& e) { return context.predictions->Expected(e); };
   ASSIGN_OR_RETURN(planned.plan,
                    plan::Expand(planned.request, *context.catalog, fleet.facts, predict));
+  WarnOfEnvironments(fleet, planned.request, &planned.plan.warnings);
   return planned;
 }
 

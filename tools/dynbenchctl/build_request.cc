@@ -28,12 +28,6 @@ constexpr uintmax_t kFileBytesMax = 16 << 20;
 
 constexpr double kTimeoutSecondsMax = 30.0 * 86400;  // beyond is a typing error
 
-std::string Resolve(const std::string& cwd, const std::string& path) {
-  std::string resolved = (fs::path(cwd) / path).lexically_normal().string();
-  while (resolved.size() > 1 && resolved.back() == '/') resolved.pop_back();
-  return resolved;
-}
-
 absl::StatusOr<std::string> ReadFile(const std::string& flag, const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
@@ -108,7 +102,7 @@ absl::Status BuildModels(const SubmitFlags& f, const std::string& cwd, BuiltRequ
       continue;
     }
     ASSIGN_OR_RETURN(const PathModel model, ParsePathModel(only));
-    LocalFile file{Resolve(cwd, model.path), fs::path(model.path).filename(), "", ""};
+    LocalFile file{ResolvePath(cwd, model.path), fs::path(model.path).filename(), "", ""};
     ASSIGN_OR_RETURN(file.bytes, ReadFile("--only", file.path));
     file.sha256 = Sha256Hex(file.bytes);
     r.path_models.push_back({"path", model.class_name, file.sha256, file.name});
@@ -119,6 +113,7 @@ absl::Status BuildModels(const SubmitFlags& f, const std::string& cwd, BuiltRequ
 
 absl::Status BuildSuite(const SubmitFlags& f, const std::string& cwd, BuiltRequest* built) {
   plan::Request& r = built->request;
+  if (f.preset) return absl::OkStatus();  // its submissions name their suites
   if (!r.path_models.empty() && r.only.empty()) {
     if (f.suite) {
       built->notes.push_back("--only path:… forms the suite 'path'; --suite " + *f.suite +
@@ -126,7 +121,7 @@ absl::Status BuildSuite(const SubmitFlags& f, const std::string& cwd, BuiltReque
     }
     return absl::OkStatus();
   }
-  if (!f.suite) {
+  if (!f.suite || f.suite->empty()) {
     return absl::InvalidArgumentError(
         "--suite is missing: name an installed suite (dynbenchctl suite list) or your own "
         "FILE.yaml, or give --only path:/abs/model.py,class:Name");
@@ -139,11 +134,11 @@ absl::Status BuildSuite(const SubmitFlags& f, const std::string& cwd, BuiltReque
     r.suite = suite;
     return absl::OkStatus();
   }
-  const std::string path = Resolve(cwd, suite);
+  const std::string path = ResolvePath(cwd, suite);
   ASSIGN_OR_RETURN(r.inline_suite, plan::LoadSuite(path));
   for (const plan::ModelRules& model : r.inline_suite->models) {
     if (model.file.empty()) continue;
-    LocalFile file{Resolve(fs::path(path).parent_path(), model.file),
+    LocalFile file{ResolvePath(fs::path(path).parent_path(), model.file),
                    fs::path(model.file).filename(), "", ""};
     ASSIGN_OR_RETURN(file.bytes,
                      ReadFile(path + ":" + std::to_string(model.line) + ": file", file.path));
@@ -157,7 +152,7 @@ absl::Status BuildSuite(const SubmitFlags& f, const std::string& cwd, BuiltReque
 absl::Status BuildMeasuring(const SubmitFlags& f, const std::string& cwd, plan::Request* r) {
   r->batch_size = f.batch_size.value_or(0);
   if (f.batch_size_file) {
-    const std::string path = Resolve(cwd, *f.batch_size_file);
+    const std::string path = ResolvePath(cwd, *f.batch_size_file);
     ASSIGN_OR_RETURN(const std::string text, ReadFile("--batch-size-file", path));
     ASSIGN_OR_RETURN(r->batch_sizes, ParseBatchSizes(text, path));
   }
@@ -321,7 +316,7 @@ absl::Status BuildFiles(const SubmitFlags& f, const std::string& cwd, OutputFile
   files->beside.stats = f.aot_autograd_stats;
   files->beside.raw_timings = f.dump_raw_metrics;
   if (!f.baseline) return absl::OkStatus();
-  const std::string path = Resolve(cwd, *f.baseline);
+  const std::string path = ResolvePath(cwd, *f.baseline);
   ASSIGN_OR_RETURN(const std::string text, ReadFile("--baseline", path));
   ASSIGN_OR_RETURN(files->options.baseline, formats::ReadBaseline(text, "--baseline " + path));
   return absl::OkStatus();
@@ -335,10 +330,10 @@ absl::Status BuildOutput(const SubmitFlags& f, const std::string& cwd, BuiltRequ
     return absl::InvalidArgumentError("--output '" + r.output + "': names no file");
   }
   RETURN_IF_ERROR(BuildFiles(f, cwd, &built->output));
-  built->output.folder = Resolve(cwd, f.output_directory.value_or("."));
+  built->output.folder = ResolvePath(cwd, f.output_directory.value_or("."));
   if (f.dry_run) return absl::OkStatus();
   // A job may take hours: what would keep its file from being written is said before it starts.
-  const std::string path = Resolve(built->output.folder, r.output);
+  const std::string path = ResolvePath(built->output.folder, r.output);
   const std::string parent = fs::path(path).parent_path();
   if (access(parent.c_str(), W_OK | X_OK) != 0) {
     return absl::InvalidArgumentError("--output " + path + ": the folder " + parent +
@@ -351,6 +346,12 @@ absl::Status BuildOutput(const SubmitFlags& f, const std::string& cwd, BuiltRequ
 }
 
 }  // namespace
+
+std::string ResolvePath(const std::string& cwd, const std::string& path) {
+  std::string resolved = (fs::path(cwd) / path).lexically_normal().string();
+  while (resolved.size() > 1 && resolved.back() == '/') resolved.pop_back();
+  return resolved;
+}
 
 absl::StatusOr<BuiltRequest> BuildRequest(const SubmitFlags& flags, const std::string& cwd) {
   RETURN_IF_ERROR(CheckFlagRules(flags));

@@ -31,9 +31,7 @@ struct BuiltRequest {
 // flag, file, line and fix. Nothing is dispatched.
 absl::StatusOr<BuiltRequest> BuildRequest(const SubmitFlags& flags, const std::string& cwd);
 
-// The same for flags that may mean several submissions: two for --compare-backed-unbacked, those of
-// the preset for --preset, else one. Each has a label that tells it apart.
-absl::StatusOr<std::vector<BuiltRequest>> BuildRequests(const SubmitFlags& flags,
-                                                        const std::string& cwd);
+// `path` made absolute against `cwd`, normalised, without a slash at its end.
+std::string ResolvePath(const std::string& cwd, const std::string& path);
 
 }  // namespace dynbench::cli

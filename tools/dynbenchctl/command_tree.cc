@@ -156,6 +156,11 @@ absl::StatusOr<std::vector<std::string>> CommandTree::CheckWords(
     }
     help = help || name == "--help" || name == "-h";
     if (!TakesValue(*option)) continue;  // a switch
+    const auto alone = optional_values_.find(option);
+    if (alone != optional_values_.end() && equals == std::string::npos) {
+      bound.back() += "=" + alone->second;
+      continue;
+    }
     std::optional<std::string> value;
     if (equals != std::string::npos) {
       value = arg.substr(equals + 1);

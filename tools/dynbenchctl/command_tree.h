@@ -40,6 +40,11 @@ class CommandTree {
   // Empty when any value goes.
   std::vector<std::string> ChoicesOf(const CLI::Option* option) const;
 
+  // `option` may stand alone and then means `value`; another one is only taken with "=".
+  void OptionalValue(const CLI::Option* option, const std::string& value) {
+    optional_values_[option] = value;
+  }
+
   // What follows "--" belongs to `verb` unparsed: a program and its arguments.
   void Tail(const CLI::App* verb, std::vector<std::string>* words) { tails_[verb] = words; }
 
@@ -57,6 +62,7 @@ class CommandTree {
   std::map<const CLI::App*, Run> runs_;
   std::map<const CLI::Option*, std::vector<std::string>> choices_;
   std::map<const CLI::App*, std::vector<std::string>*> tails_;
+  std::map<const CLI::Option*, std::string> optional_values_;
 };
 
 // Every verb of dynbenchctl, in the order of its help.

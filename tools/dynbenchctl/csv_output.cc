@@ -23,14 +23,14 @@ absl::StatusOr<std::string> CsvOfOneTest(const std::vector<RowView>& rows,
 }
 
 absl::StatusOr<std::vector<std::string>> WriteOutput(const OutputFiles& output,
-                                                     const formats::NameOf& name_of,
-                                                     const std::vector<RowView>& rows) {
+                                                     const std::vector<RowView>& rows,
+                                                     formats::NameOf name_of) {
+  if (!name_of) name_of = output.dashboard_names ? formats::DashboardName : formats::PlannedName;
   std::vector<std::string> paths;
   const auto files =
       formats::UpstreamFiles(StoreRows(rows), name_of, output.options, output.beside);
   for (const formats::UpstreamFile& file : files) {
-    paths.push_back(
-        (std::filesystem::path(output.folder) / file.name).lexically_normal().string());
+    paths.push_back((std::filesystem::path(output.folder) / file.name).lexically_normal().string());
     const absl::Status written = WriteFileDurably(paths.back(), file.bytes, kReadableByAll);
     if (!written.ok()) {
       // Whatever the reason: the job is measured, its rows are kept, and the file can be had again.

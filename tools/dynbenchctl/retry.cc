@@ -13,16 +13,18 @@
 namespace dynbench::cli {
 namespace {
 
+constexpr char kUsualKinds[] = "usual";  // --debug without a value
+
 struct Arguments {
   std::string job;
-  std::vector<std::string> models, diagnostics;
-  bool failed = false, wait = false, debug = false;
+  std::vector<std::string> models, debug, diagnostics;
+  bool failed = false, wait = false;
 };
 
 absl::StatusOr<v1::RetryJobRequest> ToRequest(const Arguments& arguments, JobId job) {
   v1::RetryJobRequest request;
   request.set_job(job.value);
-  const bool debug = arguments.debug || !arguments.diagnostics.empty();
+  const bool debug = !arguments.debug.empty() || !arguments.diagnostics.empty();
   if (!arguments.failed && arguments.models.empty() && !debug) {
     return absl::InvalidArgumentError(
         "say what to retry: --failed (failed and lost experiments) or --models A,B");
@@ -30,8 +32,11 @@ absl::StatusOr<v1::RetryJobRequest> ToRequest(const Arguments& arguments, JobId 
   request.set_failed(arguments.failed || arguments.models.empty());
   request.mutable_models()->Add(arguments.models.begin(), arguments.models.end());
   if (!debug) return request;
-  const std::vector<std::string> kinds =
-      arguments.diagnostics.empty() ? plan::DefaultDiagnostics() : arguments.diagnostics;
+  std::vector<std::string> kinds = arguments.diagnostics;
+  for (const std::string& kind : arguments.debug) {
+    const auto some = kind == kUsualKinds ? plan::DefaultDiagnostics() : std::vector{kind};
+    kinds.insert(kinds.end(), some.begin(), some.end());
+  }
   RETURN_IF_ERROR(plan::CheckDiagnostics(kinds));
   request.mutable_diagnostics()->Add(kinds.begin(), kinds.end());
   return request;
@@ -46,7 +51,7 @@ VerbResult Retry(Context& context, const Arguments& arguments) {
                                                     &v1::Control::Stub::RetryJob, request)));
   if (!arguments.wait || !context.globals.json) PrintSubmitted(context, reply);
   if (!arguments.wait) return ExitCode::kDone;
-  return FollowAndReport(context, JobId(reply.job()), /*timeout_s=*/0, /*output_folder=*/"");
+  return FollowAndReport(context, JobId(reply.job()), /*timeout_s=*/0, OutputFiles());
 }
 
 }  // namespace
@@ -62,12 +67,15 @@ void AddRetry(CommandTree& tree) {
                    "only these models; without --failed also those that passed")
       ->delimiter(',')
       ->group("flags");
-  verb->add_flag("--debug", arguments->debug,
-                 "as a diagnostic rerun: traces, logs and the compiler's debug folder are kept as "
-                 "artifacts (see `artifacts`), nothing is timed")
-      ->group("flags");
-  verb->add_option("--diagnostics", arguments->diagnostics,
-                   "only these kinds of it: " + absl::StrJoin(plan::DiagnosticsKinds(), ", "))
+  CLI::Option* debug = verb->add_option("--debug", arguments->debug,
+                                        "as a diagnostic rerun, which keeps artifacts (see "
+                                        "`artifacts`) and times nothing; alone: all "
+                                        "kinds but cache, or with = any of " +
+                                            absl::StrJoin(plan::DiagnosticsKinds(), ", "));
+  debug->type_name("[=KINDS]")->delimiter(',')->group("flags");
+  tree.OptionalValue(debug, kUsualKinds);
+  verb->add_option("--diagnostics", arguments->diagnostics, "the same as --debug=KINDS")
+      ->type_name("KINDS")
       ->delimiter(',')
       ->group("flags");
   verb->add_flag("--wait", arguments->wait, "follow the new job, then print its table")

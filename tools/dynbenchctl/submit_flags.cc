@@ -154,8 +154,7 @@ void AddCompilerOptions(Adder& add, SubmitFlags* f) {
   add.Repeated("-c,--inductor-config", &f->inductor_config, "K=V",
                "inductor setting, typed from its current value; repeatable");
   add.Repeated("--dynamo-config", &f->dynamo_config, "K=V", "dynamo setting; repeatable");
-  add.Repeated("--functorch-config", &f->functorch_config, "K=V",
-               "functorch setting; repeatable");
+  add.Repeated("--functorch-config", &f->functorch_config, "K=V", "functorch setting; repeatable");
 }
 
 void AddModel(Adder& add, SubmitFlags* f) {
@@ -206,8 +205,7 @@ void AddJudging(Adder& add, SubmitFlags* f) {
   add.Value("--accuracy-tolerance", &f->accuracy_tolerance, "X",
             "instead of the suite's tolerance");
   add.Switch("--cosine", &f->cosine, "cosine similarity instead of closeness");
-  add.Switch("--skip-accuracy-check", &f->skip_accuracy_check,
-             "a mismatch is pass_due_to_skip");
+  add.Switch("--skip-accuracy-check", &f->skip_accuracy_check, "a mismatch is pass_due_to_skip");
   add.Switch("--batch-invariant", &f->batch_invariant,
              "compiled outputs at smaller batches must be equal to the bit; needs --accuracy");
   add.Switch("--minify", &f->minify, "on fail_accuracy run the minifier and keep its repro.py");

@@ -32,8 +32,8 @@ const std::map<std::string, std::string, std::less<>>& Reasons() {
       {"--print-fx",
        "prints instead of measuring; use --explain, or retry JOB --debug=logs and logs JOB MODEL"},
       {"--profile-details",
-       "what a trace holds is fixed here; use --export-profiler-trace, or retry JOB "
-       "--debug=profiler"},
+       "the trace of --export-profiler-trace has the operators' shapes; for memory use "
+       "--snapshot-memory"},
       {"--profiler-trace-name",
        "traces are kept with their experiment under a name of their own; results JOB --json lists "
        "them"},
@@ -58,8 +58,7 @@ const std::map<std::string, std::string, std::less<>>& Reasons() {
       // Dead or legacy in upstream itself.
       {"--coverage", "is read by nothing in upstream's scripts; use --explain"},
       {"--inductor-settings", "is read by nothing in upstream's scripts; use --inductor-config"},
-      {"--log-conv-args",
-       "is read by nothing in upstream's scripts; use --log-operator-inputs"},
+      {"--log-conv-args", "is read by nothing in upstream's scripts; use --log-operator-inputs"},
       {"--nnc", "belongs to a fuser that PyTorch no longer has; use --backend inductor"},
       {"--nvfuser", "is read by nothing in upstream's scripts; use --backend inductor"},
       {"--prims-nvfuser", "belongs to a fuser that PyTorch no longer has; use --backend inductor"},

@@ -10,6 +10,7 @@ void AddWait(CommandTree& tree);
 void AddStatus(CommandTree& tree);
 void AddWatch(CommandTree& tree);
 void AddResults(CommandTree& tree);
+void AddExport(CommandTree& tree);
 void AddLogs(CommandTree& tree);
 void AddArtifacts(CommandTree& tree);
 void AddCancel(CommandTree& tree);

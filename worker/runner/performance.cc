@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 
+#include "common/stats/break_even.h"
 #include "common/stats/stats.h"
 #include "worker/runner/attempt.h"
 #include "worker/runner/cores.h"
@@ -104,6 +105,17 @@ void ReportWarmUps(AttemptRun& run, const WarmUp& eager, const WarmUp& compiled)
   }
 }
 
+// What compiling cost before the first call could be answered at full speed: the first compiled
+// call, and on an ahead-of-time path what was done before it.
+double CompileSeconds(const Json& metrics) {
+  double seconds = 0;
+  for (const char* name : {"compile_synchronized_s", "export_s", "package_s", "load_s"}) {
+    const auto found = metrics.find(name);
+    if (found != metrics.end() && found->is_number()) seconds += found->get<double>();
+  }
+  return seconds;
+}
+
 void ReportSamples(AttemptRun& run, const Samples& samples) {
   const auto eager = stats::ToDoubles(samples.eager_ns);
   const auto compiled = stats::ToDoubles(samples.compiled_ns);
@@ -112,6 +124,9 @@ void ReportSamples(AttemptRun& run, const Samples& samples) {
   metrics["speedup"] = eager_ns / compiled_ns;
   metrics["eager_latency_ms"] = eager_ns / 1e6;
   metrics["abs_latency_ms"] = compiled_ns / 1e6;
+  const double call_ns = 1e9 * run.experiment.at("iterations_per_run").get<double>();
+  Put(metrics, "break_even_calls",
+      stats::BreakEvenCalls(CompileSeconds(metrics), eager_ns / call_ns, compiled_ns / call_ns));
   metrics["eager_spread"] = stats::Spread(eager);
   metrics["compiled_spread"] = stats::Spread(compiled);
   run.result["eager_ns"] = samples.eager_ns;

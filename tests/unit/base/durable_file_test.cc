@@ -18,7 +18,8 @@ namespace {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "dynbench-file.XXXXXX").string();
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "dynbench-file.XXXXXX").string();
     path_ = mkdtemp(pattern.data());
   }
   ~TemporaryFolder() { std::filesystem::remove_all(path_); }
