@@ -105,7 +105,7 @@ absl::Status BuildModels(const SubmitFlags& f, const std::string& cwd, BuiltRequ
     LocalFile file{ResolvePath(cwd, model.path), fs::path(model.path).filename(), "", ""};
     ASSIGN_OR_RETURN(file.bytes, ReadFile("--only", file.path));
     file.sha256 = Sha256Hex(file.bytes);
-    r.path_models.push_back({"path", model.class_name, file.sha256, file.name});
+    r.path_models.push_back({"path", model.class_name, file.sha256, file.name, {}});
     built->files.push_back(std::move(file));
   }
   return absl::OkStatus();
@@ -121,6 +121,7 @@ absl::Status BuildSuite(const SubmitFlags& f, const std::string& cwd, BuiltReque
     }
     return absl::OkStatus();
   }
+  if (!f.suite && f.engine == "command") return absl::OkStatus();  // the program is the model
   if (!f.suite || f.suite->empty()) {
     return absl::InvalidArgumentError(
         "--suite is missing: name an installed suite (dynbenchctl suite list) or your own "

@@ -32,6 +32,13 @@ std::vector<std::string> FlagNames(const CLI::App& app) {
   return names;
 }
 
+bool HasArguments(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_positional()) return true;
+  }
+  return false;
+}
+
 std::vector<std::string> VerbNames(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* verb : app.get_subcommands({})) names.push_back(verb->get_name());
@@ -136,7 +143,12 @@ absl::StatusOr<std::vector<std::string>> CommandTree::CheckWords(
     bound.push_back(arg);
     if (arg.size() < 2 || arg[0] != '-') {
       const auto verbs = VerbNames(*app);
-      if (verbs.empty()) continue;  // an argument of the verb
+      if (verbs.empty()) {
+        if (HasArguments(*app)) continue;
+        return Usage(*app, "'" + arg + "' is not expected" +
+                               (i > 0 && args[i - 1][0] == '-' ? ": " + args[i - 1] + " takes no value"
+                                                               : ""));
+      }
       if (std::find(verbs.begin(), verbs.end(), arg) == verbs.end()) {
         return Usage(*app, "unknown verb '" + arg + "'" + DidYouMean(arg, verbs));
       }
@@ -155,7 +167,10 @@ absl::StatusOr<std::vector<std::string>> CommandTree::CheckWords(
       return Usage(*app, "unknown flag " + name + DidYouMean(name, FlagNames(*app)));
     }
     help = help || name == "--help" || name == "-h";
-    if (!TakesValue(*option)) continue;  // a switch
+    if (!TakesValue(*option)) {
+      if (equals == std::string::npos) continue;
+      return Usage(*app, name + " takes no value, but '" + arg.substr(equals + 1) + "' was given");
+    }
     const auto alone = optional_values_.find(option);
     if (alone != optional_values_.end() && equals == std::string::npos) {
       bound.back() += "=" + alone->second;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -218,6 +219,10 @@ std::vector<std::string> ReproArguments(const Experiment& e) {
     words.insert(words.end(), {"--set-env", key + "=" + value});
   }
   words.push_back("--wait");
+  if (e.engine == "script" && e.command.size() > 1) {  // the interpreter, then the script
+    const std::string folder = std::filesystem::path(e.command[1]).parent_path();
+    words.insert(words.end(), {"--engine", "script", "--scripts", folder});
+  }
   if (e.engine == "command") {
     words.insert(words.end(), {"--engine", "command", "--"});
     words.insert(words.end(), e.command.begin(), e.command.end());
@@ -253,6 +258,7 @@ std::string ReproBlock(const ExperimentView& view) {
   }
   comments.Add("host", Flat(ParseOrNull(view.inventory_json)));
   comments.Add("launch profile", e.profile);
+  comments.Add("series", plan::SeriesKey(e));
   if (row.result) {
     auto number = [](int n) { return n > 0 ? std::to_string(n) : std::string(); };
     comments.Add("batch size", number(row.result->batch_size));

@@ -1,5 +1,5 @@
 // Method: cells that break naive writers, there and back.
-#include "common/formats/csv.h"
+#include "common/formats/csv_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(Csv, WhatIsWrittenIsReadBack) {
+TEST(CsvText, WhatIsWrittenIsReadBack) {
   const std::vector<std::vector<std::string>> lines = {
       {"name", "reason"}, {"a,b", "he said \"no\""}, {"", "two\nlines"}, {"x", ""}, {"é", "1\r2"}};
   for (const bool quote_all : {false, true}) {
@@ -21,19 +21,19 @@ TEST(Csv, WhatIsWrittenIsReadBack) {
   }
 }
 
-TEST(Csv, QuotesOnlyWhatNeedsIt) {
+TEST(CsvText, QuotesOnlyWhatNeedsIt) {
   EXPECT_EQ(CsvLine({"a", "b,c", "d"}), "a,\"b,c\",d\n");
   EXPECT_EQ(CsvLine({"a", "b"}, true), "\"a\",\"b\"\n");
 }
 
-TEST(Csv, FilesOfOtherSystems) {
+TEST(CsvText, FilesOfOtherSystems) {
   const auto parsed = ParseCsv("a,b\r\n1,2\r\n\n3,4");
   ASSERT_TRUE(parsed.ok());
   EXPECT_THAT(*parsed,
               ElementsAre(ElementsAre("a", "b"), ElementsAre("1", "2"), ElementsAre("3", "4")));
 }
 
-TEST(Csv, AnOpenQuoteNamesItsLine) {
+TEST(CsvText, AnOpenQuoteNamesItsLine) {
   EXPECT_EQ(std::string(ParseCsv("a,b\n\"c,d\n").status().message()),
             "line 2: a quote is opened and never closed");
 }

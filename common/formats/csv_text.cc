@@ -1,4 +1,4 @@
-#include "common/formats/csv.h"
+#include "common/formats/csv_text.h"
 
 #include <cstddef>
 #include <utility>
