@@ -35,6 +35,28 @@ std::string Text(const Json& object, const char* key) {
   return found == object.end() || found->is_null() ? "" : Word(*found);
 }
 
+// A stack is a list of frames or their text; each frame a line.
+std::string Stack(const Json& entry) {
+  const auto found = entry.is_object() ? entry.find("user_stack") : entry.end();
+  if (found == entry.end() || !found->is_array()) return Text(entry, "user_stack");
+  std::string text;
+  for (const Json& frame : *found) text += (text.empty() ? "" : "\n") + Word(frame);
+  return text;
+}
+
+// "kernel: choice" of each choice that autotuning made.
+std::vector<std::string> Choices(const plan::Result& result) {
+  const Json autotune = Member(result, "autotune", Json::object());
+  std::vector<std::string> lines;
+  const auto chosen = autotune.find("chosen");
+  if (chosen == autotune.end() || !chosen->is_array()) return lines;
+  for (const Json& choice : *chosen) {
+    const std::string kernel = Text(choice, "kernel");
+    lines.push_back((kernel.empty() ? "" : kernel + ": ") + Text(choice, "choice"));
+  }
+  return lines;
+}
+
 // A list under its title, long ones cut.
 std::string Section(const std::string& title, const std::vector<std::string>& lines) {
   if (lines.empty()) return "";
@@ -87,7 +109,7 @@ std::map<std::string, double> CompilePhases(const plan::Result& result) {
 std::vector<GraphBreak> GraphBreaks(const plan::Result& result) {
   std::vector<GraphBreak> breaks;
   for (const Json& entry : Member(result, "graph_breaks", Json::array())) {
-    GraphBreak graph_break{Text(entry, "reason"), Text(entry, "user_stack")};
+    GraphBreak graph_break{Text(entry, "reason"), Stack(entry)};
     if (entry.is_string()) graph_break.reason = entry.get<std::string>();
     if (!graph_break.reason.empty()) breaks.push_back(std::move(graph_break));
   }
@@ -117,9 +139,7 @@ std::string CompilerReportText(const plan::Result& result) {
   for (const GraphBreak& graph_break : GraphBreaks(result)) lines.push_back(graph_break.reason);
   text += Section("graph breaks", Counted(lines));
   text += Section("recompiled because", Counted(RecompileReasons(result)));
-  lines.clear();
-  for (const Json& entry : Member(result, "autotune", Json::array())) lines.push_back(Word(entry));
-  text += Section("autotuning chose", lines);
+  text += Section("autotuning chose", Choices(result));
   lines.clear();
   const Json explain = Member(result, "explain", Json::object());
   for (const auto& [key, value] : explain.items()) {

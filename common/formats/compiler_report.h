@@ -1,8 +1,7 @@
 // What Result::compiler_report says, read tolerantly: it comes from a process that runs other
 // people's models, so anything in it may be missing or of another type, which reads as empty.
 //
-// Keys: compile_phases_s {phase: seconds}, graph_breaks [{reason, user_stack}], recompile_reasons
-// [text], autotune [text or object], explain {…}. Pure.
+// docs/schema.md lists its keys. Pure.
 #pragma once
 
 #include <map>
@@ -21,7 +20,8 @@ nlohmann::json CompilerReport(const plan::Result& result);
 std::map<std::string, double> CompilePhases(const plan::Result& result);
 
 struct GraphBreak {
-  std::string reason, user_stack;
+  std::string reason;
+  std::string user_stack;  // a line for each frame
 };
 std::vector<GraphBreak> GraphBreaks(const plan::Result& result);
 

@@ -48,11 +48,16 @@ size_t EndOfNumber(std::string_view text, size_t at) {
   return end;
 }
 
-std::string Replaced(std::string text, std::string_view word, std::string_view by) {
-  if (word.empty()) return text;
-  for (size_t at = 0; (at = text.find(std::string(word), at)) != std::string::npos;) {
-    text.replace(at, word.size(), std::string(by));
-    at += by.size();
+// The model's name where it stands as a word; shorter ones are too likely to be something else.
+std::string WithoutModel(std::string text, std::string_view model) {
+  constexpr std::string_view kBy = "<model>";
+  if (model.size() < 3) return text;
+  for (size_t at = 0; (at = text.find(std::string(model), at)) != std::string::npos;) {
+    const size_t end = at + model.size();
+    const bool word =
+        (at == 0 || !IsWordChar(text[at - 1])) && (end == text.size() || !IsWordChar(text[end]));
+    if (word) text.replace(at, model.size(), std::string(kBy));
+    at += word ? kBy.size() : 1;
   }
   return text;
 }
@@ -78,7 +83,7 @@ std::string HintOf(const ErrorCluster& cluster) {
 }  // namespace
 
 std::string ErrorSignature(std::string_view error, std::string_view model) {
-  const std::string text = Replaced(std::string(error), model, "<model>");
+  const std::string text = WithoutModel(std::string(error), model);
   std::string signature;
   for (size_t at = 0; at < text.size();) {
     const char c = text[at];

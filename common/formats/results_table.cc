@@ -164,7 +164,7 @@ std::vector<Column> Columns(const std::vector<bool>& varies, const Tests& tests)
   for (size_t d = 0; d < kDimensions.size(); ++d) {
     if (varies[d]) columns.push_back({kDimensions[d].title, Align::kLeft, 0});
   }
-  columns.push_back({"batch", Align::kRight, 3});
+  columns.push_back({"batch", Align::kRight, 4});
   if (tests.performance) {
     columns.push_back({"performance", Align::kLeft, 0});
     columns.push_back({"speedup", Align::kRight, 0});
@@ -172,9 +172,9 @@ std::vector<Column> Columns(const std::vector<bool>& varies, const Tests& tests)
     columns.push_back({"compiled ms", Align::kRight, 0});
     columns.push_back({"compile s", Align::kRight, 1});
     columns.push_back({"pays after", Align::kRight, 2});
-    columns.push_back({"breaks", Align::kRight, 3});
+    columns.push_back({"breaks", Align::kRight, 5});
     columns.push_back({"memory", Align::kRight, 3});
-    columns.push_back({"peak MB", Align::kRight, 5});
+    columns.push_back({"peak MB", Align::kRight, 6});
   }
   if (tests.accuracy) columns.push_back({"accuracy", Align::kLeft, 0});
   if (tests.tolerance) {

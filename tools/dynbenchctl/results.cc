@@ -171,6 +171,7 @@ void AddResults(CommandTree& tree) {
   verb->add_option("--models", arguments->models, "names that --coverage looks up, too")
       ->type_name("A,B")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->group("flags");
   add_switch(
       "--csv", &arguments->csv,

@@ -66,17 +66,19 @@ void AddRetry(CommandTree& tree) {
   verb->add_option("--models", arguments->models,
                    "only these models; without --failed also those that passed")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->group("flags");
   CLI::Option* debug = verb->add_option("--debug", arguments->debug,
                                         "as a diagnostic rerun, which keeps artifacts (see "
                                         "`artifacts`) and times nothing; alone: all "
                                         "kinds but cache, or with = any of " +
                                             absl::StrJoin(plan::DiagnosticsKinds(), ", "));
-  debug->type_name("[=KINDS]")->delimiter(',')->group("flags");
+  debug->type_name("[=KINDS]")->delimiter(',')->allow_extra_args(false)->group("flags");
   tree.OptionalValue(debug, kUsualKinds);
   verb->add_option("--diagnostics", arguments->diagnostics, "the same as --debug=KINDS")
       ->type_name("KINDS")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->group("flags");
   verb->add_flag("--wait", arguments->wait, "follow the new job, then print its table")
       ->group("flags");

@@ -23,12 +23,12 @@ plan::Result With(const std::string& report) {
 
 TEST(CompilerReport, WhatIsThere) {
   const plan::Result result = With(R"({"compile_phases_s": {"a": 1.5, "b": 2},
-    "graph_breaks": [{"reason": "print", "user_stack": "x.py:3"}, {"reason": "print"}],
-    "recompile_reasons": ["size mismatch"], "autotune": ["mm: triton_1"],
+    "graph_breaks": [{"reason": "print", "user_stack": ["x.py:3 in f", "y.py:4 in g"]}, {"reason": "print"}],
+    "recompile_reasons": ["size mismatch"], "autotune": {"hash": "ab", "chosen": [{"kernel": "mm", "choice": "triton_1"}]},
     "explain": {"graphs": 2}})");
   EXPECT_THAT(CompilePhases(result), ElementsAre(Pair("a", 1.5), Pair("b", 2.0)));
   ASSERT_EQ(GraphBreaks(result).size(), 2U);
-  EXPECT_EQ(GraphBreaks(result)[0].user_stack, "x.py:3");
+  EXPECT_EQ(GraphBreaks(result)[0].user_stack, "x.py:3 in f\ny.py:4 in g");
   EXPECT_THAT(RecompileReasons(result), ElementsAre("size mismatch"));
   const std::string text = CompilerReportText(result);
   EXPECT_LT(text.find("2.000 s  b"), text.find("1.500 s  a")) << "the longest first";

@@ -53,8 +53,8 @@ std::vector<store::ResultRow> Rows() {
   plan::Result& first = *rows[0].result;
   first.compiler_report =
       R"({"compile_phases_s": {"inductor_compile": 12.5, "dynamo": 2}, "graph_breaks": [
-         {"reason": "call to \"print\", twice", "user_stack": "a.py:3\nb.py:4"},
-         {"reason": "call to \"print\", twice", "user_stack": "c.py:5"}]})";
+         {"reason": "call to \"print\", twice", "user_stack": ["a.py:3", "b.py:4"]},
+         {"reason": "call to \"print\", twice", "user_stack": ["c.py:5"]}]})";
   first.metrics.total_aot_graphs = 3;
   first.metrics.ok_aot_graphs = 2;
   first.eager_ns = {30'000'000, 31'000'000, 32'000'000};
