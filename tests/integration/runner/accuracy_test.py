@@ -192,7 +192,7 @@ class BatchInvariance(WithJudgedModels):
         self.assert_word(attempt, "fail_batch_invariance_at_4", blame="compiler",
                          accuracy_rule="bitwise")
         self.assertGreater(attempt.result["metrics"]["accuracy_distance"], 0)
-        attempt = self.run_model("FailsAloneWhenCompiled")
+        attempt = self.run_model("DoesNotDependOnBatch", "not_for_one")
         self.assert_word(attempt, "fail_to_run_at_batch_1", blame="compiler", phase="compile")
 
     def test_odd_sizes_are_halved_downwards(self):
@@ -201,9 +201,10 @@ class BatchInvariance(WithJudgedModels):
     def test_what_is_passed_over(self):
         for model, fields, reason in (
                 ("DependsOnBatch", dict(batch_size=1), "batch size 1"),
-                ("NoBatchFirst", {}, "no input has the batch"),
+                ("DependsOnBatch", dict(rules=dict(eager_not_deterministic=True)),
+                 "not deterministic"),
                 ("DependsOnBatch", dict(rules=dict(non_deterministic=True)), "not deterministic")):
-            with self.subTest(reason):
+            with self.subTest(str(fields)):
                 attempt = self.run_model(model, **fields)
                 self.assert_word(attempt, "pass_due_to_skip", "passed")
                 self.assertIn(reason, attempt.result["detail"])
@@ -229,10 +230,15 @@ class SavedOutputs(WithJudgedModels):
     def test_training_outputs(self):
         folder = tempfile.mkdtemp(dir=self.folder)
         fields = dict(mode="training", model_mode="train", rules=dict(tolerance=10.0))
-        self.assert_word(self.run_model("WrongGradient", "eager", save_outputs_to=folder, **fields),
+        self.assert_word(self.run_model("WrongGradient", save_outputs_to=folder, **fields), "pass",
+                         "passed")
+        self.assert_word(self.run_model("WrongGradient", compare_outputs_with=folder, **fields),
                          "pass", "passed")
-        attempt = self.run_model("Small", compare_outputs_with=folder, **fields)
-        self.assert_word(attempt, "option_refused")  # another model's outputs are no answer
+        other = self.run_model("WrongGradient", "nothing", compare_outputs_with=folder, **fields)
+        self.assert_word(other, "not_bitwise_equivalent")
+        # Another model's outputs are no answer.
+        self.assert_word(self.run_model("Small", compare_outputs_with=folder, **fields),
+                         "option_refused")
 
     def test_relative_folder_is_refused(self):
         self.assert_word(self.run_model("Small", save_outputs_to="here"), "option_refused")

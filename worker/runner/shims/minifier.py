@@ -64,7 +64,8 @@ def _run(launcher, folder, timeout_s):
     repro = _newest_repro(folder)
     if repro is None:
         return "minifier: it made no repro (minifier.log says why); its launcher is kept"
-    shutil.copy(repro, os.path.join(folder, "repro.py"))
+    if repro != os.path.join(folder, "repro.py"):
+        shutil.copy(repro, folder)
     return "minifier: repro.py is kept"
 
 
