@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "worker/runner/cores.h"
+#include "worker/runner/instances.h"
 #include "worker/runner/python_embedding.h"
 #include "worker/runner/window.h"
 
@@ -211,6 +212,7 @@ bool ReportArtifact(AttemptRun& run) {
 }
 
 int RunAttempt(const Attempt& attempt, worker::LineChannel& control) {
+  if (HasInstances(attempt)) return RunInstances(attempt, control);
   AttemptRun run{attempt,
                  control,
                  Device("cpu"),

@@ -29,7 +29,7 @@ class NativeRtArtifact : public Artifact {
  private:
   Tensors RunOnce(const Tensors& inputs) override {
     std::vector<c10::IValue> outputs =
-        runner_.runWithFlatInputsAndOutputs({inputs.begin(), inputs.end()});
+        runner_.runWithFlatInputsAndOutputs(std::vector<c10::IValue>(inputs.begin(), inputs.end()));
     Tensors tensors;
     tensors.reserve(outputs.size());
     for (c10::IValue& output : outputs) tensors.push_back(std::move(output).toTensor());

@@ -195,6 +195,36 @@ class Numbers(WithTiny):
         self.assertIn("compile_phases_s", self.report(attempt))
 
 
+class Instances(WithTiny):
+    """Several copies at once; the parent of a copy, the child, keeps all cores of the slot."""
+
+    def test_copies_run_pinned_side_by_side_and_are_summed(self):
+        attempt = self.tiny("Mlp", backend="eager", repeat=3, instances=2)
+        self.assert_result(attempt, outcome="passed", status="measured")
+        report = self.report(attempt)
+        cores = sorted(os.sched_getaffinity(0))
+        half = len(cores) // 2
+        told = [one["cores"] for one in report["instances"]]
+        self.assertEqual(len(set(told)), 2, told)
+        self.assertEqual([one["status"] for one in report["instances"]], ["measured"] * 2)
+        self.assertEqual(len(attempt.result["compiled_ns"]), 6)
+        self.assertEqual(attempt.result["threads"], half)
+        slowest = min(1e3 / one["abs_latency_ms"] for one in report["instances"])
+        self.assertGreaterEqual(report["instances_sum"]["compiled_calls_per_s"], 2 * slowest)
+
+    def test_one_that_dies_is_one_of_two(self):
+        attempt = self.tiny("DiesOnTheLastCore", backend="eager", repeat=3, instances=2)
+        self.assert_result(attempt, outcome="failed", status="crash")
+        self.assertIn("1 of 2 instances measured; instance 1", attempt.result["error"])
+        self.assertIn("signal 9", attempt.result["error"])
+        self.assertEqual(len(attempt.result["compiled_ns"]), 3)
+
+    def test_more_copies_than_cores_are_refused(self):
+        attempt = self.tiny("Mlp", backend="eager", instances=1000)
+        self.assert_result(attempt, outcome="failed", status="option_refused")
+        self.assertIn("1000 instances", attempt.result["error"])
+
+
 class CompilersNightly(WithTiny):
     def test_every_backend_gives_a_row_or_says_why_not(self):
         for backend in ask("import json, torch._dynamo as d; "
