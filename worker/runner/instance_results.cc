@@ -28,6 +28,13 @@ std::string WhyNot(const Instance& instance) {
              : "exited with code " + std::to_string(WEXITSTATUS(status)) + " before a result";
 }
 
+// Of a copy that ended without a result, as for every attempt.
+const char* BlameOf(const std::string& phase) {
+  if (phase == "prepare") return "infrastructure";
+  if (phase == "load") return "model";
+  return phase == "eager" || phase == "reference" ? "eager" : "compiler";
+}
+
 double CallsPerSecond(const Json& metrics, const char* latency_ms, int iterations) {
   return iterations * 1e3 / metrics.at(latency_ms).get<double>();
 }
@@ -101,8 +108,8 @@ void Fail(const std::vector<Instance>& instances, size_t measured, Json& whole) 
   };
   whole["outcome"] = word("outcome", "failed");
   whole["status"] = word("status", "crash");
-  whole["blame"] = word("blame", "compiler");
-  whole["phase"] = word("phase", "measure");
+  whole["blame"] = word("blame", BlameOf(first->phase));
+  whole["phase"] = word("phase", first->phase.c_str());
   whole["detail"] = word("detail", "");
   whole["error"] = std::to_string(measured) + " of " + std::to_string(instances.size()) +
                    " instances measured" + why;

@@ -108,8 +108,9 @@ class Relay {
         copy.window_done = true;
       } else if (type == "result") {
         copy.instance.result = message;
-      } else if (type == "phase" && begun_.insert(message.value("phase", "")).second) {
-        control_.Send(*line);
+      } else if (type == "phase") {
+        copy.instance.phase = message.value("phase", "");
+        if (begun_.insert(copy.instance.phase).second) control_.Send(*line);
       }
     }
     if (!open) copy.channel.Close();

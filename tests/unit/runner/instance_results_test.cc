@@ -48,10 +48,15 @@ TEST(InstanceResultsTest, MediansOverInstancesAndSumsOfCalls) {
 }
 
 TEST(InstanceResultsTest, OneThatDiedIsToldAndTheOthersCount) {
-  const Json whole = JoinResults(
-      {Measured({0}, 4, 2), Measured({1}, 4, 2), {{2}, Json(), SIGSEGV}, Measured({3}, 4, 2)}, 2);
+  const Json whole = JoinResults({Measured({0}, 4, 2),
+                                  Measured({1}, 4, 2),
+                                  {{2}, Json(), SIGSEGV, "load"},
+                                  Measured({3}, 4, 2)},
+                                 2);
   EXPECT_EQ(whole.at("outcome"), "failed");
   EXPECT_EQ(whole.at("status"), "crash");
+  EXPECT_EQ(whole.at("blame"), "model");
+  EXPECT_EQ(whole.at("phase"), "load");
   EXPECT_EQ(whole.at("error"),
             "3 of 4 instances measured; instance 2 (cores 2) killed by signal 11");
   const Json report = Json::parse(whole.at("compiler_report").get<std::string>());
@@ -60,7 +65,8 @@ TEST(InstanceResultsTest, OneThatDiedIsToldAndTheOthersCount) {
 }
 
 TEST(InstanceResultsTest, NoneLeft) {
-  const Json whole = JoinResults({{{0}, Json(), SIGKILL}, {{1}, Json(), SIGKILL}}, 1);
+  const Json whole =
+      JoinResults({{{0}, Json(), SIGKILL, "load"}, {{1}, Json(), SIGKILL, "load"}}, 1);
   EXPECT_EQ(whole.at("outcome"), "failed");
   EXPECT_EQ(whole.at("error"),
             "0 of 2 instances measured; instance 0 (cores 0) killed by signal 9; instance 1 (cores "
