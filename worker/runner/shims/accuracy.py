@@ -1,21 +1,10 @@
 """The accuracy check: upstream's steps, and the environment's own same() as the judge."""
 
 import torch
-import torch._dynamo
-import torch._dynamo.utils
 
 from . import accuracy_leaves, callables, compiling, failures, reporting, saved_outputs
 from .accuracy_rules import Rules, same
 from .loading import cast_to, clone_inputs, seed
-
-
-def fresh_inputs(inputs):
-    """Clones that are leaves again, so that each step's gradients are their own."""
-    clones = clone_inputs(inputs)
-    for tensor in torch.utils._pytree.tree_leaves(clones):
-        if isinstance(tensor, torch.Tensor) and tensor.requires_grad:
-            tensor.detach_().requires_grad_(True)
-    return clones
 
 
 def run_side(experiment, model, inputs, compiled=False):
@@ -27,7 +16,7 @@ def run_side(experiment, model, inputs, compiled=False):
     # What is exported ahead of time is called once, as upstream does.
     steps = 1 if compiled and experiment["options"]["ahead_of_time"] else experiment["iterations"]
     for _ in range(steps):
-        given = fresh_inputs(inputs)
+        given = clone_inputs(inputs)
         output = step(model, given)
     if experiment["mode"] == "training":
         return callables.collect_results(model, output, given)
@@ -86,7 +75,7 @@ class AccuracyCheck:
         seed()
         callables.set_stance("force_eager")
         try:
-            model, inputs = cast_to(torch.float64, self._copy(), fresh_inputs(self.loaded.inputs))
+            model, inputs = cast_to(torch.float64, self._copy(), clone_inputs(self.loaded.inputs))
             output = run_side(self.experiment, model, inputs)
             self.reference = torch.utils._pytree.tree_map_only(
                 torch.Tensor, lambda t: t.to(torch.float64) if t.is_floating_point() else t, output)

@@ -7,9 +7,8 @@ import torch._dynamo
 import torch._dynamo.utils
 
 from . import callables, compiling, failures
-from .accuracy import fresh_inputs
 from .accuracy_leaves import leaves
-from .loading import seed, tensors_of
+from .loading import clone_inputs, seed, tensors_of
 from .saved_outputs import same_bits
 
 
@@ -53,7 +52,7 @@ class BatchInvariance:
         seed()
         torch._dynamo.reset()  # or a dynamic graph would take the place of this size's own
         model = callables.copy_of(self.experiment, self.loaded.model).eval()
-        inputs = fresh_inputs(self._first(self.loaded.inputs, size))
+        inputs = clone_inputs(self._first(self.loaded.inputs, size))
         step = compiling.compile_step(self.experiment, callables.make_step(self.experiment, model),
                                       model, inputs)
         with torch.no_grad():

@@ -12,8 +12,7 @@ import os
 import torch
 
 from . import callables, compiling, failures
-from .accuracy import fresh_inputs
-from .loading import seed
+from .loading import clone_inputs, seed
 
 # "cache" (the compiler's cache of a failed experiment) is the worker's: it has the folder.
 KINDS = ("trace", "logs", "compile_debug", "profiler", "memory_snapshot", "operator_inputs", "cache")
@@ -112,7 +111,7 @@ def _sides(experiment, loaded):
     """(name, a function of no arguments that makes one step) for eager and for compiled."""
     for name in ("eager", "compiled"):
         model = callables.copy_of(experiment, loaded.model)
-        inputs = fresh_inputs(loaded.inputs)
+        inputs = clone_inputs(loaded.inputs)
         step = callables.make_step(experiment, model)
         if name == "compiled":
             step = compiling.compile_step(experiment, step, model, inputs)

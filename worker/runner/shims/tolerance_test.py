@@ -3,10 +3,8 @@
 import math
 
 import torch
-import torch._dynamo
-import torch._dynamo.utils
 
-from . import callables
+from . import callables, reporting
 from .accuracy import run_side
 from .accuracy_leaves import leaves
 from .loading import clone_inputs, seed
@@ -33,8 +31,7 @@ class ToleranceTest:
 
     def run_compiled(self):
         seed()
-        torch._dynamo.reset()
-        torch._dynamo.utils.counters.clear()
+        reporting.reset()
         self.compiled = run_side(self.experiment,
                                  callables.copy_of(self.experiment, self.loaded.model),
                                  self.loaded.inputs, compiled=True)
