@@ -79,8 +79,8 @@ def dynamic_dimensions(tensor):
 
 
 def dynamic_shapes(experiment, tensors):
-    """For torch.export: every dimension with --dynamic-shapes, else what was marked; None: all
-    static."""
+    """For torch.export, one of each tensor: every dimension with --dynamic-shapes, else what was
+    marked. None: all static."""
     options = experiment["options"]
     marked_only = options["dynamic_batch_only"] or options.get("unbacked_batch_only", False)
     if options["dynamic_shapes"] and not marked_only:
@@ -92,11 +92,12 @@ def dynamic_shapes(experiment, tensors):
 
 class Artifact:
     """callable(model, inputs), the model ignored. `spans` are {"export", "package", "load"} ->
-    [begin, end], CLOCK_MONOTONIC nanoseconds. `loaded` is the C++ object, where there is one."""
+    [begin, end], CLOCK_MONOTONIC nanoseconds. `loaded` is the C++ object, where there is one;
+    `symbols` how many dimensions torch.export left open."""
 
     def __init__(self, way):
         self.way, self.spans = way, {}
-        self.path, self.loaded, self.skeleton = None, None, None
+        self.path, self.loaded, self.skeleton, self.symbols = None, None, None, None
 
     def timed(self, name, function, *args, **kwargs):
         begin_ns = time.monotonic_ns()
@@ -115,6 +116,8 @@ class Artifact:
         told = {"way": self.way, "run_from": "C++" if self.loaded is not None else "Python"}
         if self.loaded is not None:
             told["runs"] = self.loaded.runs
+        if self.symbols is not None:
+            told["symbols"] = self.symbols
         if self.path is not None:
             told["bytes"] = os.path.getsize(self.path)
         return told
@@ -135,10 +138,21 @@ def describe_last():
     return last.describe() if last is not None else None
 
 
-def _export(experiment, module, tensors, strict):
-    shapes = dynamic_shapes(experiment, tensors)
-    return torch.export.export(module, tuple(tensors), strict=strict,
-                               dynamic_shapes={"tensors": tuple(shapes)} if shapes else None)
+def _export(artifact, experiment, module, inputs, strict, lower=lambda program: program):
+    """The exported program. `inputs` are what the module's forward takes one by one: tensors, or
+    one structure of them."""
+    shapes = dynamic_shapes(experiment, tensors_of(inputs))
+    if shapes:
+        leaves, spec = pytree.tree_flatten(inputs)
+        rest = iter(shapes)
+        shapes = pytree.tree_unflatten(
+            [next(rest) if isinstance(leaf, torch.Tensor) else None for leaf in leaves], spec)
+        if isinstance(module, FlatStep):
+            shapes = {"tensors": shapes}
+    program = artifact.timed("export", lambda: lower(torch.export.export(
+        module, inputs, strict=strict, dynamic_shapes=shapes)))
+    artifact.symbols = len(program.range_constraints)
+    return program
 
 
 def _path(name):
@@ -163,14 +177,7 @@ class _Exported(torch.nn.Module):
 
 def build_export(experiment, step, model, inputs):
     artifact = InPython("export")
-    shapes = dynamic_shapes(experiment, tensors_of(inputs))
-    if shapes:
-        leaves, spec = pytree.tree_flatten(inputs)
-        rest = iter(shapes)
-        shapes = {"inputs": pytree.tree_unflatten(
-            [next(rest) if isinstance(leaf, torch.Tensor) else None for leaf in leaves], spec)}
-    program = artifact.timed("export", torch.export.export, _Exported(step, model), (inputs,),
-                             strict=True, dynamic_shapes=shapes)
+    program = _export(artifact, experiment, _Exported(step, model), (inputs,), strict=True)
     module = artifact.timed("load", program.module)
     artifact.function = lambda _model, inputs: module(inputs)
     return artifact
@@ -185,7 +192,7 @@ def _mode_options(options):
     return dict(torch._inductor.list_mode_options(mode)) if mode else {}
 
 
-def _flat_artifact(way, experiment, step, model, inputs):
+def _flat_artifact(way, step, model, inputs):
     module = FlatStep(step, model, inputs)
     artifact = Artifact(way)
     artifact.skeleton = module.skeleton
@@ -198,9 +205,8 @@ def build_aot_inductor(experiment, step, model, inputs):
     if not hasattr(torch._inductor, "aoti_compile_and_package"):
         raise CapabilityMissing("aot_inductor", "PyTorch %s has no AOTInductor package"
                                 % torch.__version__)
-    artifact, module = _flat_artifact("aot_inductor", experiment, step, model, inputs)
-    program = artifact.timed("export", _export, experiment, module, tensors_of(inputs),
-                             strict=False)
+    artifact, module = _flat_artifact("aot_inductor", step, model, inputs)
+    program = _export(artifact, experiment, module, tuple(tensors_of(inputs)), strict=False)
     artifact.path = _path("aot_inductor.pt2")
     artifact.timed("package", torch._inductor.aoti_compile_and_package, program,
                    package_path=artifact.path, inductor_configs=_mode_options(
@@ -218,9 +224,9 @@ def build_nativert(experiment, step, model, inputs):
                                 % torch.__version__)
     from torch.export.pt2_archive._package import package_pt2
 
-    artifact, module = _flat_artifact("nativert", experiment, step, model, inputs)
-    program = artifact.timed("export", lambda: _export(
-        experiment, module, tensors_of(inputs), strict=False).run_decompositions())
+    artifact, module = _flat_artifact("nativert", step, model, inputs)
+    program = _export(artifact, experiment, module, tuple(tensors_of(inputs)), strict=False,
+                      lower=lambda exported: exported.run_decompositions())
     artifact.path = _path("nativert.pt2")
     artifact.timed("package", package_pt2, artifact.path, exported_programs={"forward": program})
     artifact.loaded = artifact.timed("load", dynbench_artifacts.load_nativert, artifact.path,
@@ -231,7 +237,7 @@ def build_nativert(experiment, step, model, inputs):
 def build_torchscript(experiment, step, model, inputs):
     import dynbench_artifacts
 
-    artifact, module = _flat_artifact("torchscript", experiment, step, model, inputs)
+    artifact, module = _flat_artifact("torchscript", step, model, inputs)
     traced = artifact.timed("export", torch.jit.trace, module, tuple(tensors_of(inputs)),
                             strict=False, check_trace=False)
     artifact.path = _path("torchscript.pt")

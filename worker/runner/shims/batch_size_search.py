@@ -6,6 +6,7 @@ import resource
 import torch
 
 from . import callables, failures, loading
+from .accuracy_rules import refuse_several_processes
 
 FIRST = 1024
 
@@ -53,6 +54,7 @@ def _runs(experiment, model_file, size):
 
 def search(experiment, model_file):
     """{"batch_size", "weights", "notes"}, or {"status", …} when no size runs."""
+    refuse_several_processes(experiment, "the test batch_size")
     if experiment["device"] == "cpu":
         _limit_memory()
     size, notes, told = FIRST, [], None
