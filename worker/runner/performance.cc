@@ -51,6 +51,7 @@ class PerformanceTest {
   }
 
   void WarmUpCompiled() {
+    callables_.attr("forget")();
     compiled_warm_up_ = WarmUpSide(
         run_,
         [this] {

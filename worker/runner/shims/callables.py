@@ -71,10 +71,13 @@ class Callables:
         """Further columns that follow from the two medians; a subclass may have some."""
         return {}
 
-    def compiled(self):
-        """A fresh compiled callable; compiles here or at its first call (see compiling.py)."""
+    def forget(self):
+        """To be called before `compiled`, outside of what is timed."""
         reporting.reset()
         set_stance("default")
+
+    def compiled(self):
+        """A fresh compiled callable; compiles here or at its first call (see compiling.py)."""
         compiled = compile_step(self.experiment, self.step, self.model, self.inputs)
         return compiled, (self.model, self.inputs)
 
