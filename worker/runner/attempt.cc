@@ -37,6 +37,7 @@ void Prepare(AttemptRun& run) {
   run.result["cores"] = FormatCores(cores);
   run.result["in_force"] = FromPython(
       Shim("options").attr("apply")(run.experiment, ToPython(cores), run.attempt.cache_dir));
+  Shim("compiling").attr("check")(run.experiment);
   const py::object built = Shim("headers").attr("ensure")(run.experiment, run.attempt.headers_dir);
   if (!built.is_none()) run.Note(built.cast<std::string>());
   run.headers_before = CountHeaders(run);
