@@ -6,11 +6,15 @@
 
 #if __has_include(<torch/nativert/ModelRunnerHandle.h>)
 
-#pragma weak _ZN5torch8nativert17ModelRunnerHandleC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES9_
-#pragma weak _ZN5torch8nativert17ModelRunnerHandleD1Ev
-#pragma weak _ZN5torch8nativert17ModelRunnerHandle27runWithFlatInputsAndOutputsESt6vectorIN3c106IValueESaIS4_EE
-
 #include <torch/nativert/ModelRunnerHandle.h>
+
+// `#pragma weak` does not reach members of a class: the assembler does.
+__asm__(
+    ".weak _ZN5torch8nativert17ModelRunnerHandleC1ERKNSt7__cxx1112basic_stringIcSt11char_"
+    "traitsIcESaIcEEES9_\n"
+    ".weak _ZN5torch8nativert17ModelRunnerHandleD1Ev\n"
+    ".weak _ZN5torch8nativert17ModelRunnerHandle27runWithFlatInputsAndOutputsESt6vectorIN3c10"
+    "6IValueESaIS4_EE\n");
 
 // The constructor once more, as something whose address can be taken.
 extern "C" __attribute__((weak)) void DynbenchNativeRtConstructor(void) __asm__(
@@ -27,7 +31,7 @@ class NativeRtArtifact : public Artifact {
  private:
   Tensors RunOnce(const Tensors& inputs) override {
     std::vector<c10::IValue> outputs =
-        runner_.runWithFlatInputsAndOutputs({inputs.begin(), inputs.end()});
+        runner_.runWithFlatInputsAndOutputs(std::vector<c10::IValue>(inputs.begin(), inputs.end()));
     Tensors tensors;
     tensors.reserve(outputs.size());
     for (c10::IValue& output : outputs) tensors.push_back(std::move(output).toTensor());

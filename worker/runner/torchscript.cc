@@ -14,7 +14,8 @@ class TorchScriptArtifact : public Artifact {
 
  private:
   Tensors RunOnce(const Tensors& inputs) override {
-    const c10::IValue output = module_.forward({inputs.begin(), inputs.end()});
+    const c10::IValue output =
+        module_.forward(std::vector<c10::IValue>(inputs.begin(), inputs.end()));
     // A traced step returns a tuple, of one as of many.
     Tensors tensors;
     for (const c10::IValue& element : output.toTupleRef().elements()) {

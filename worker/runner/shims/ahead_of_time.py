@@ -79,8 +79,8 @@ def dynamic_dimensions(tensor):
 
 
 def dynamic_shapes(experiment, tensors):
-    """For torch.export: every dimension with --dynamic-shapes, else what was marked; None: all
-    static."""
+    """For torch.export, one of each tensor: every dimension with --dynamic-shapes, else what was
+    marked. None: all static."""
     options = experiment["options"]
     marked_only = options["dynamic_batch_only"] or options.get("unbacked_batch_only", False)
     if options["dynamic_shapes"] and not marked_only:
@@ -92,11 +92,12 @@ def dynamic_shapes(experiment, tensors):
 
 class Artifact:
     """callable(model, inputs), the model ignored. `spans` are {"export", "package", "load"} ->
-    [begin, end], CLOCK_MONOTONIC nanoseconds. `loaded` is the C++ object, where there is one."""
+    [begin, end], CLOCK_MONOTONIC nanoseconds. `loaded` is the C++ object, where there is one;
+    `symbols` how many dimensions torch.export left open."""
 
     def __init__(self, way):
         self.way, self.spans = way, {}
-        self.path, self.loaded, self.skeleton = None, None, None
+        self.path, self.loaded, self.skeleton, self.symbols = None, None, None, None
 
     def timed(self, name, function, *args, **kwargs):
         begin_ns = time.monotonic_ns()
@@ -115,6 +116,8 @@ class Artifact:
         told = {"way": self.way, "run_from": "C++" if self.loaded is not None else "Python"}
         if self.loaded is not None:
             told["runs"] = self.loaded.runs
+        if self.symbols is not None:
+            told["symbols"] = self.symbols
         if self.path is not None:
             told["bytes"] = os.path.getsize(self.path)
         return told
@@ -135,10 +138,21 @@ def describe_last():
     return last.describe() if last is not None else None
 
 
-def _export(experiment, module, tensors, strict):
-    shapes = dynamic_shapes(experiment, tensors)
-    return torch.export.export(module, tuple(tensors), strict=strict,
-                               dynamic_shapes={"tensors": tuple(shapes)} if shapes else None)
+def _export(artifact, experiment, module, inputs, strict, lower=lambda program: program):
+    """The exported program. `inputs` are what the module's forward takes one by one: tensors, or
+    one structure of them."""
+    shapes = dynamic_shapes(experiment, tensors_of(inputs))
+    if shapes:
+        leaves, spec = pytree.tree_flatten(inputs)
+        rest = iter(shapes)
+        shapes = pytree.tree_unflatten(
+            [next(rest) if isinstance(leaf, torch.Tensor) else None for leaf in leaves], spec)
+        if isinstance(module, FlatStep):
+            shapes = {"tensors": shapes}
+    program = artifact.timed("export", lambda: lower(torch.export.export(
+        module, inputs, strict=strict, dynamic_shapes=shapes)))
+    artifact.symbols = len(program.range_constraints)
+    return program
 
 
 def _path(name):
@@ -163,17 +177,17 @@ class _Exported(torch.nn.Module):
 
 def build_export(experiment, step, model, inputs):
     artifact = InPython("export")
-    shapes = dynamic_shapes(experiment, tensors_of(inputs))
-    if shapes:
-        leaves, spec = pytree.tree_flatten(inputs)
-        rest = iter(shapes)
-        shapes = {"inputs": pytree.tree_unflatten(
-            [next(rest) if isinstance(leaf, torch.Tensor) else None for leaf in leaves], spec)}
-    program = artifact.timed("export", torch.export.export, _Exported(step, model), (inputs,),
-                             strict=True, dynamic_shapes=shapes)
+    program = _export(artifact, experiment, _Exported(step, model), (inputs,), strict=True)
     module = artifact.timed("load", program.module)
     artifact.function = lambda _model, inputs: module(inputs)
     return artifact
+
+
+def _in_cpp():
+    """The runner's own module; it exists in the runner alone."""
+    import dynbench_artifacts
+
+    return dynbench_artifacts
 
 
 def _device_index(experiment):
@@ -185,7 +199,7 @@ def _mode_options(options):
     return dict(torch._inductor.list_mode_options(mode)) if mode else {}
 
 
-def _flat_artifact(way, experiment, step, model, inputs):
+def _flat_artifact(way, step, model, inputs):
     module = FlatStep(step, model, inputs)
     artifact = Artifact(way)
     artifact.skeleton = module.skeleton
@@ -193,58 +207,42 @@ def _flat_artifact(way, experiment, step, model, inputs):
 
 
 def build_aot_inductor(experiment, step, model, inputs):
-    import dynbench_artifacts
-
-    if not hasattr(torch._inductor, "aoti_compile_and_package"):
-        raise CapabilityMissing("aot_inductor", "PyTorch %s has no AOTInductor package"
-                                % torch.__version__)
-    artifact, module = _flat_artifact("aot_inductor", experiment, step, model, inputs)
-    program = artifact.timed("export", _export, experiment, module, tensors_of(inputs),
-                             strict=False)
+    artifact, module = _flat_artifact("aot_inductor", step, model, inputs)
+    program = _export(artifact, experiment, module, tuple(tensors_of(inputs)), strict=False)
     artifact.path = _path("aot_inductor.pt2")
     artifact.timed("package", torch._inductor.aoti_compile_and_package, program,
                    package_path=artifact.path, inductor_configs=_mode_options(
                        experiment["options"]))
-    artifact.loaded = artifact.timed("load", dynbench_artifacts.load_aot_inductor, artifact.path,
+    artifact.loaded = artifact.timed("load", _in_cpp().load_aot_inductor, artifact.path,
                                      _device_index(experiment))
     return artifact
 
 
 def build_nativert(experiment, step, model, inputs):
-    import dynbench_artifacts
-
-    if not dynbench_artifacts.has_nativert():
-        raise CapabilityMissing("nativert", "the libraries of PyTorch %s hold no NativeRT"
-                                % torch.__version__)
     from torch.export.pt2_archive._package import package_pt2
 
-    artifact, module = _flat_artifact("nativert", experiment, step, model, inputs)
-    program = artifact.timed("export", lambda: _export(
-        experiment, module, tensors_of(inputs), strict=False).run_decompositions())
+    artifact, module = _flat_artifact("nativert", step, model, inputs)
+    program = _export(artifact, experiment, module, tuple(tensors_of(inputs)), strict=False,
+                      lower=lambda exported: exported.run_decompositions())
     artifact.path = _path("nativert.pt2")
     artifact.timed("package", package_pt2, artifact.path, exported_programs={"forward": program})
-    artifact.loaded = artifact.timed("load", dynbench_artifacts.load_nativert, artifact.path,
+    artifact.loaded = artifact.timed("load", _in_cpp().load_nativert, artifact.path,
                                      "forward")
     return artifact
 
 
 def build_torchscript(experiment, step, model, inputs):
-    import dynbench_artifacts
-
-    artifact, module = _flat_artifact("torchscript", experiment, step, model, inputs)
+    artifact, module = _flat_artifact("torchscript", step, model, inputs)
     traced = artifact.timed("export", torch.jit.trace, module, tuple(tensors_of(inputs)),
                             strict=False, check_trace=False)
     artifact.path = _path("torchscript.pt")
     artifact.timed("package", traced.save, artifact.path)
-    artifact.loaded = artifact.timed("load", dynbench_artifacts.load_torchscript, artifact.path)
+    artifact.loaded = artifact.timed("load", _in_cpp().load_torchscript, artifact.path)
     return artifact
 
 
 def build_aot_precompile(experiment, step, model, inputs):
     options = experiment["options"]
-    if not hasattr(torch.compiler, "load_compiled_function"):
-        raise CapabilityMissing("aot_precompile", "PyTorch %s cannot save a compiled function"
-                                % torch.__version__)
     artifact = InPython("aot_precompile")
     settings = dict(_mode_options(options), guard_filter_fn=lambda guards: [False] * len(guards))
     dynamic = options["dynamic_shapes"] and not options["dynamic_batch_only"] or None
@@ -280,13 +278,31 @@ def _forget_but_count():
         table.extend(value) if isinstance(value, list) else table.update(value)
 
 
-def build(experiment, step, model, inputs):
-    global last
+_LACKS = {
+    "aot_inductor": (lambda: hasattr(torch._inductor, "aoti_compile_and_package"),
+                     "PyTorch %s has no AOTInductor packages"),
+    "aot_precompile": (lambda: hasattr(torch.compiler, "load_compiled_function"),
+                       "PyTorch %s cannot save a compiled function"),
+    "nativert": (lambda: _in_cpp().has_nativert(), "the libraries of PyTorch %s hold no NativeRT"),
+}
+
+
+def check(experiment):
+    """Before anything is loaded: OptionRefused, or CapabilityMissing where this build cannot."""
     way = experiment["options"]["ahead_of_time"]
     if way not in WAYS:
         raise OptionRefused("no way %r to compile ahead of time; there are: %s" % (
             way, ", ".join(WAYS)))
     if experiment["mode"] == "training":
         raise OptionRefused("%s is for inference only" % way)
+    possible, text = _LACKS.get(way, (lambda: True, ""))
+    if not possible():
+        raise CapabilityMissing(way, text % torch.__version__)
+
+
+def build(experiment, step, model, inputs):
+    global last
+    check(experiment)
+    way = experiment["options"]["ahead_of_time"]
     last = globals()["build_" + way](experiment, step, model, inputs)
     return last

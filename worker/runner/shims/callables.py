@@ -112,15 +112,13 @@ class PlainStep:
     def compiled(self, model, inputs):
         return compile_step(self.experiment, self.step, model, inputs), (model, inputs)
 
-    def before_call(self):
-        pass
-
     def metrics(self, eager_latency_ms, abs_latency_ms):
         return {}
 
 
 class Callables:
-    """The two sides of a performance test.
+    """The two sides of a performance test. A side is (function, arguments), and a third part where
+    something has to be called before each call, outside of what is timed.
 
     `loaded` keeps the model that was loaded, as upstream's caller does: the eager warm-up sees
     three sets of weights (loaded, working copy, its own copy), the compiled one two.
@@ -149,10 +147,6 @@ class Callables:
         """Further columns that follow from the two medians."""
         return self.form.metrics(eager_latency_ms, abs_latency_ms)
 
-    def before_call(self):
-        """To be called before each call, outside of what is timed."""
-        self.form.before_call()
-
     def eager_on_a_copy(self):
         """As upstream: its optimizer is the working copy's, so nothing is updated here."""
         return self._on_every_rank("copy", lambda: self.form.eager(
@@ -161,10 +155,13 @@ class Callables:
     def eager(self):
         return self._on_every_rank("eager", lambda: self.form.eager(self.model, self.inputs))
 
-    def compiled(self):
-        """A fresh compiled callable; compiles here or at its first call (see compiling.py)."""
+    def forget(self):
+        """To be called before `compiled`, outside of what is timed."""
         reporting.reset()
         set_stance("default")
+
+    def compiled(self):
+        """A fresh compiled callable; compiles here or at its first call (see compiling.py)."""
         return self._on_every_rank("compiled", lambda: self.form.compiled(self.model, self.inputs))
 
     def _on_every_rank(self, side, make):
@@ -181,6 +178,11 @@ def compile_seconds():
     latency (in performance rows the word means something else)."""
     spent = getattr(torch._dynamo.utils, "calculate_time_spent", dict)()
     return spent.get("total_wall_time")
+
+
+def return_inputs(_model, inputs):
+    """A step that does nothing: what it takes is the harness."""
+    return inputs
 
 
 def set_stance(stance):

@@ -93,9 +93,10 @@ def _performance(experiment, loaded, commands):
             continue
         side = letters[command]
         callables.set_stance("default" if side == "compiled" else "force_eager")
-        both.before_call()
+        function, arguments, *before_call = made[side]
+        for prepare in before_call:
+            prepare()
         loading.seed()
-        function, arguments = made[side]
         function(*arguments)
 
 
@@ -176,17 +177,17 @@ def announce(side):
 
 
 def told(side, target):
-    """`target` (function, arguments), so that each of its calls is made by every rank."""
+    """`target` (function, arguments, …), so that each of its calls is made by every rank."""
     if rank() != 0:
         return target
-    function, arguments = target
+    function, *rest = target
     letter = _SIDES[side]
 
     def call(*args):
         _tell(letter)
         return function(*args)
 
-    return call, arguments
+    return (call, *rest)
 
 
 def _mixed_precision(experiment):

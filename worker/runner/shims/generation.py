@@ -90,9 +90,6 @@ class Generate:
     def compiled(self, model, inputs):
         return self.eager(with_compiled_forward(self.experiment, model), inputs)
 
-    def before_call(self):
-        pass
-
     def metrics(self, eager_latency_ms, abs_latency_ms):
         return {}
 
@@ -104,9 +101,10 @@ class Prefill:
     warm_up_calls = 5
 
     def __init__(self, experiment):
-        self.experiment, self.caches, self.tokens = experiment, [], 0
+        self.experiment, self.tokens = experiment, 0
 
     def _with_cache(self, model, inputs):
+        """(inputs with a cache of their own, what empties it)"""
         import torch
         from transformers import StaticCache
 
@@ -121,25 +119,21 @@ class Prefill:
         with torch.no_grad():
             model(**whole)
         set_stance("default")
-        self.caches.append(cache)
-        return whole
+        return whole, cache.reset
 
     def eager(self, model, inputs):
         from .callables import make_forward
 
-        return make_forward(self.experiment), (model, self._with_cache(model, inputs))
+        whole, empty = self._with_cache(model, inputs)
+        return make_forward(self.experiment), (model, whole), empty
 
     def compiled(self, model, inputs):
         from . import compiling
         from .callables import make_forward
 
-        whole = self._with_cache(model, inputs)
+        whole, empty = self._with_cache(model, inputs)
         step = compiling.compile_step(self.experiment, make_forward(self.experiment), model, whole)
-        return step, (model, whole)
-
-    def before_call(self):
-        for cache in self.caches:
-            cache.reset()
+        return step, (model, whole), empty
 
     def metrics(self, eager_latency_ms, abs_latency_ms):
         """Upstream's columns; the latencies are of all calls of a sample."""
