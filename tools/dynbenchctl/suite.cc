@@ -28,15 +28,24 @@ VerbResult List(Context& context) {
                         {"description", suite.description}});
     }
     for (const auto& [name, configuration] : catalog.configurations) {
-      configurations.push_back({{"name", name}, {"description", configuration.description}});
+      configurations.push_back({{"name", name},
+                                {"upstream_name", configuration.upstream_name},
+                                {"description", configuration.description}});
     }
     for (const auto& [name, profile] : catalog.profiles) {
       profiles.push_back({{"name", name}, {"description", profile.description}});
     }
+    Json presets = Json::array();
+    for (const auto& [name, preset] : catalog.presets) {
+      presets.push_back({{"name", name},
+                         {"submissions", preset.submissions.size()},
+                         {"description", preset.description}});
+    }
     PrintJson(context, {{"schema", "dynbench.suites/1"},
                         {"suites", suites},
                         {"configurations", configurations},
-                        {"profiles", profiles}});
+                        {"profiles", profiles},
+                        {"presets", presets}});
     return ExitCode::kDone;
   }
   formats::TextTable table(
@@ -50,19 +59,36 @@ VerbResult List(Context& context) {
   for (const auto& [name, profile] : catalog.profiles) {
     AddTextRow(table, {"profile", name, "", profile.description});
   }
+  for (const auto& [name, preset] : catalog.presets) {
+    AddTextRow(table, {"preset", name, "", preset.description});
+  }
   context.out() << table.Render(StyleOf(context));
   return ExitCode::kDone;
+}
+
+// "cpu aarch64", "float16 or amp": what a rule asks for.
+std::string When(const plan::Condition& when) {
+  std::vector<std::string> words = {when.device, when.arch,    when.mode,
+                                    when.test,   when.backend, when.ahead_of_time};
+  if (when.only_freezing) words.emplace_back("freezing");
+  std::string precisions;
+  for (const std::string& p : when.precision) precisions += (precisions.empty() ? "" : " or ") + p;
+  words.push_back(precisions);
+  if (when.cudagraphs) words.emplace_back(*when.cudagraphs ? "cudagraphs" : "no cudagraphs");
+  if (when.distributed) words.emplace_back(*when.distributed ? "distributed" : "one process");
+  std::string text;
+  for (const std::string& word : words) {
+    if (!word.empty()) text += (text.empty() ? "" : " ") + word;
+  }
+  return text;
 }
 
 // "cpu aarch64: reason" of each skip rule.
 std::string Skips(const ModelRules& model) {
   std::string text;
   for (const plan::SkipRule& rule : model.skip) {
-    std::string when;
-    for (const std::string& word : {rule.when.device, rule.when.arch, rule.when.mode,
-                                    rule.when.test, std::string(rule.slow ? "--fast" : "")}) {
-      if (!word.empty()) when += (when.empty() ? "" : " ") + word;
-    }
+    std::string when = When(rule.when);
+    if (rule.slow) when += when.empty() ? "--fast" : " --fast";
     text += (text.empty() ? "" : "; ") + (when.empty() ? "always" : when) + ": " + rule.reason;
   }
   return text;

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "worker/runner/cores.h"
+#include "worker/runner/numa.h"
 #include "worker/runner/python_embedding.h"
 #include "worker/runner/window.h"
 
@@ -36,6 +37,7 @@ void Prepare(AttemptRun& run) {
   run.result["cores"] = FormatCores(cores);
   run.result["in_force"] = FromPython(
       Shim("options").attr("apply")(run.experiment, ToPython(cores), run.attempt.cache_dir));
+  if (MemoryIsLocal()) run.result["in_force"]["numa.nodes"] = FormatCores(NodesOf(cores));
   const py::object built = Shim("headers").attr("ensure")(run.experiment, run.attempt.headers_dir);
   if (!built.is_none()) run.Note(built.cast<std::string>());
   run.headers_before = CountHeaders(run);
