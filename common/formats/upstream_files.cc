@@ -60,6 +60,7 @@ std::string FileWord(std::string word) {
 }
 
 std::string ConfigurationWord(const plan::Experiment& e) {
+  // `upstream_name` of the installed configurations (a test compares); others name themselves.
   static const std::map<std::string, std::string> words = {
       {"default", "inductor_no_cudagraphs"},
       {"cudagraphs", "inductor_with_cudagraphs"},
@@ -68,8 +69,10 @@ std::string ConfigurationWord(const plan::Experiment& e) {
       {"freezing_cudagraphs", "inductor_with_cudagraphs_freezing"},
       {"freezing_autotune_cudagraphs", "inductor_with_cudagraphs_freezing_autotune"},
       {"max_autotune", "inductor_max_autotune"},
-      {"aotinductor", "inductor_aot_inductor"},
+      {"aot_inductor", "inductor_aot_inductor"},
       {"export", "inductor_export"},
+      {"deterministic_perf", "inductor_deterministic_perf"},
+      {"batch_invariant_accuracy", "inductor_batch_invariant_accuracy"},
   };
   const auto found = words.find(e.configuration);
   if (found != words.end()) return found->second;

@@ -34,7 +34,9 @@ VerbResult List(Context& context) {
                         {"description", suite.description}});
     }
     for (const auto& [name, configuration] : catalog.configurations) {
-      configurations.push_back({{"name", name}, {"description", configuration.description}});
+      configurations.push_back({{"name", name},
+                                {"upstream_name", configuration.upstream_name},
+                                {"description", configuration.description}});
     }
     for (const auto& [name, profile] : catalog.profiles) {
       profiles.push_back({{"name", name}, {"description", profile.description}});

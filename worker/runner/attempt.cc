@@ -6,6 +6,7 @@
 
 #include "worker/runner/cores.h"
 #include "worker/runner/instances.h"
+#include "worker/runner/numa.h"
 #include "worker/runner/python_embedding.h"
 #include "worker/runner/window.h"
 
@@ -46,6 +47,7 @@ void Prepare(AttemptRun& run) {
   Shim("distributed")
       .attr("start")(run.experiment, run.attempt.model_file, run.attempt.prepare,
                      run.attempt.device_index);
+  if (MemoryIsLocal()) run.result["in_force"]["numa.nodes"] = FormatCores(NodesOf(cores));
   const py::object built = Shim("headers").attr("ensure")(run.experiment, run.attempt.headers_dir);
   if (!built.is_none()) run.Note(built.cast<std::string>());
   run.headers_before = CountHeaders(run);

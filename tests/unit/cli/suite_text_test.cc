@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/formats/upstream_files.h"
+#include "common/plan/catalog.h"
+
 namespace dynbench::cli {
 namespace {
 
@@ -44,6 +47,25 @@ TEST(SuiteText, AModelWithItsReasons) {
   EXPECT_THAT(text, HasSubstr("skipped (cpu): too slow"));
   EXPECT_THAT(text, HasSubstr("intersection over union of 0.95"));
   EXPECT_THAT(text, HasSubstr("torch>=2.10"));
+}
+
+// Exported files have the names under which upstream's dashboard knows the configurations.
+TEST(DashboardName, IsTheUpstreamNameOfEveryInstalledConfiguration) {
+  const auto catalog = plan::LoadCatalog(*plan::FindSuitesFolder());
+  ASSERT_TRUE(catalog.ok()) << catalog.status();
+  int named = 0;
+  for (const auto& [name, configuration] : catalog->configurations) {
+    if (configuration.upstream_name.empty()) continue;
+    ++named;
+    store::ResultRow row;
+    row.experiment.suite = "timm";
+    row.experiment.configuration = name;
+    row.experiment.options = configuration.options;
+    EXPECT_EQ(formats::DashboardName(row).rfind(configuration.upstream_name + "_timm_models_", 0),
+              0U)
+        << name << ": " << formats::DashboardName(row);
+  }
+  EXPECT_GT(named, 5);
 }
 
 }  // namespace

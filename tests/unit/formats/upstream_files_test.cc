@@ -151,7 +151,7 @@ TEST(UpstreamFiles, TheNamesOfUpstreamsCi) {
   store::ResultRow row = Measured("m", 3, 2);
   EXPECT_EQ(DashboardName(row),
             "inductor_no_cudagraphs_timm_models_bfloat16_inference_cpu_performance.csv");
-  row.experiment.configuration = "aotinductor";
+  row.experiment.configuration = "aot_inductor";
   row.experiment.options.ahead_of_time = "aot_inductor";
   row.experiment.test = plan::Test::kAccuracy;
   row.experiment.environment = "nightly";

@@ -107,10 +107,10 @@ TEST(CheckRequest, AnOptionWithoutEffectIsRefused) {
        },
        "--disable-cudagraphs has no effect with --backend=aot_eager"},
       {[](Request& r) {
-         r.options = UpstreamOptions("eager", false);
+         r.options = UpstreamOptions("nothing", false);
          r.options->dynamic_batch_only = true;
        },
-       "--dynamic-batch-only has no effect with --backend=eager"},
+       "--dynamic-batch-only has no effect with --backend=nothing"},
   };
   for (const Case& c : cases) {
     Request request = Timm();
