@@ -57,7 +57,9 @@ absl::Status CheckRanges(const Request& r) {
   RETURN_IF_ERROR(
       AtLeast("prompt-length", r.prompt_length, r.given.contains("prompt-length") ? 1 : 0));
   RETURN_IF_ERROR(AtLeast("instances", r.instances, 1));
-  if (r.tolerance && !(*r.tolerance > 0)) return Wrong("--tolerance wants a number greater than 0");
+  if (r.tolerance && !(*r.tolerance > 0)) {
+    return Wrong("--accuracy-tolerance wants a number greater than 0");
+  }
   return absl::OkStatus();
 }
 

@@ -212,9 +212,6 @@ absl::Status WorkerFolder(const char* flag, const std::optional<std::string>& ty
 
 absl::Status BuildJudging(const SubmitFlags& f, plan::Request* r) {
   r->tolerance = f.accuracy_tolerance;
-  if (r->tolerance && !(*r->tolerance > 0)) {
-    return absl::InvalidArgumentError("--accuracy-tolerance wants a number above 0");
-  }
   r->cosine = f.cosine;
   r->skip_accuracy_check = f.skip_accuracy_check;
   r->batch_invariant = f.batch_invariant;

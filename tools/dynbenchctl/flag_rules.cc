@@ -85,43 +85,9 @@ absl::Status CheckCompiler(const SubmitFlags& f) {
 
 absl::Status CheckModel(const SubmitFlags& f) {
   RETURN_IF_ERROR(AtMostOne({{"--ddp", f.ddp}, {"--fsdp", f.fsdp}}, "a model has one wrapper"));
-  RETURN_IF_ERROR(NoEffect(!f.ddp && !f.fsdp && !f.multiprocess,
-                           {{"--world-size", f.world_size.has_value()}},
-                           "it is for --multiprocess, --ddp and --fsdp"));
-  RETURN_IF_ERROR(NoEffect(!f.ddp, {{"--optimize-ddp-mode", f.optimize_ddp_mode.has_value()}},
-                           "it is for --ddp"));
-  RETURN_IF_ERROR(NoEffect(f.inference,
-                           {{"--optimizer", f.optimizer.has_value()},
-                            {"--use-eval-mode", f.use_eval_mode},
-                            {"--ddp", f.ddp}},
-                           "it is for --training"));
-  RETURN_IF_ERROR(NoEffect(f.generation.value_or("") == "forward",
-                           {{"--prompt-length", f.prompt_length.has_value()}},
-                           "one forward pass has no prompt"));
-  return NoEffect(f.accuracy, {{"--instances", f.instances.has_value()}},
-                  "it is for --performance");
-}
-
-absl::Status CheckJudging(const SubmitFlags& f) {
-  const std::initializer_list<Given> judging = {
-      {"--accuracy-tolerance", f.accuracy_tolerance.has_value()},
-      {"--cosine", f.cosine},
-      {"--skip-accuracy-check", f.skip_accuracy_check},
-      {"--batch-invariant", f.batch_invariant},
-      {"--minify", f.minify},
-      {"--save-model-outputs-to", f.save_outputs_to.has_value()},
-      {"--compare-model-outputs-with", f.compare_outputs_with.has_value()}};
-  RETURN_IF_ERROR(NoEffect(f.performance || f.tolerance || f.find_batch_sizes, judging,
-                           "it is for the accuracy test; add --accuracy"));
-  const bool performance_only = f.accuracy || f.tolerance || f.find_batch_sizes;
-  return NoEffect(performance_only,
-                  {{"--deterministic", f.deterministic},
-                   {"--collect-outputs", f.collect_outputs},
-                   {"--use-warm-peak-memory", f.warm_peak_memory},
-                   {"--profile_dynamo_cache_lookup", f.cache_lookup},
-                   {"--dump-raw-metrics", f.dump_raw_metrics},
-                   {"--baseline", f.baseline.has_value()}},
-                  "it is for the performance test (the accuracy test is deterministic anyway)");
+  return NoEffect(f.generation.value_or("") == "forward",
+                  {{"--prompt-length", f.prompt_length.has_value()}},
+                  "one forward pass has no prompt");
 }
 
 absl::Status CheckEngine(const SubmitFlags& f) {
@@ -164,6 +130,10 @@ absl::Status CheckOutput(const SubmitFlags& f) {
                             {"--generate-aot-autograd-stats", f.aot_autograd_stats}},
                            "it is written beside --output"));
   RETURN_IF_ERROR(
+      NoEffect(f.accuracy || f.tolerance || f.find_batch_sizes,
+               {{"--baseline", f.baseline.has_value()}, {"--dump-raw-metrics", f.dump_raw_metrics}},
+               "it is for the performance test"));
+  RETURN_IF_ERROR(
       NoEffect(!f.wait, {{"--wait-timeout", f.wait_timeout_s.has_value()}}, "it limits --wait"));
   if (f.wait_timeout_s && !(*f.wait_timeout_s > 0)) {
     return absl::InvalidArgumentError("--wait-timeout wants seconds above 0");
@@ -177,7 +147,6 @@ absl::Status CheckFlagRules(const SubmitFlags& flags) {
   RETURN_IF_ERROR(CheckWhat(flags));
   RETURN_IF_ERROR(CheckCompiler(flags));
   RETURN_IF_ERROR(CheckModel(flags));
-  RETURN_IF_ERROR(CheckJudging(flags));
   RETURN_IF_ERROR(CheckEngine(flags));
   return CheckOutput(flags);
 }

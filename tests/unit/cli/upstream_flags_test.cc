@@ -110,6 +110,8 @@ const std::map<std::string, std::vector<std::string>>& Lines() {
       {"--iterations", {"--iterations", "3"}},
       {"--iterations-per-run", {"--iterations-per-run", "3"}},
       {"--repeat", {"--repeat", "3"}},
+      {"--collect-outputs", {"--training", "--collect-outputs"}},
+      {"--enable-activation-checkpointing", {"--training", "--enable-activation-checkpointing"}},
       {"--use-eval-mode", {"--training", "--use-eval-mode"}},
       {"--inductor-compile-mode", {"--inductor-compile-mode", "max-autotune"}},
       {"--inductor-config", {"--inductor-config", "a=b"}},
