@@ -9,6 +9,7 @@
 #include "common/plan/nearest.h"
 #include "common/plan/partition.h"
 #include "common/plan/request_check.h"
+#include "common/plan/script_command.h"
 #include "common/plan/selection.h"
 
 namespace dynbench::plan {
@@ -114,7 +115,7 @@ std::string SkipReason(const Request& request, const SelectedModel& model, const
       if ((!rule.slow || request.fast) && Applies(rule.when, e, fleet)) return rule.reason;
     }
   }
-  if (e.mode != Mode::kTraining) return "";
+  if (e.mode != Mode::kTraining || request.engine != kNativeEngine) return "";
   return e.options.freezing ? kFreezingInference : kTrainingLater;
 }
 
@@ -205,6 +206,7 @@ std::vector<Experiment> RowsOf(const Request& request, const Axes& axes, const F
       e.start = start;
       ApplyModel(request, model, &e);
       e.output = OutputOf(request, axes, e);
+      ApplyEngine(request, configuration.options, &e);
       e.reason = SkipReason(request, model, e, fleet);
       if (!e.reason.empty()) e.planned_outcome = Outcome::kSkipped;
       rows.push_back(std::move(e));
@@ -286,9 +288,16 @@ absl::StatusOr<Plan> Expand(const Request& request, const Catalog& catalog, cons
   Axes axes;
   ASSIGN_OR_RETURN(axes.configurations, ConfigurationsOf(request, catalog));
   RETURN_IF_ERROR(CheckRequest(request, axes.configurations));
+  RETURN_IF_ERROR(CheckEngine(request, axes.configurations));
   RETURN_IF_ERROR(Find(catalog.profiles, request.profile, "profile").status());
-  ASSIGN_OR_RETURN(const Suite* suite, SuiteOf(request, catalog));
-  ASSIGN_OR_RETURN(Selection selection, SelectModels(request, catalog));
+  const Suite* suite = nullptr;
+  Selection selection;
+  if (IsBareCommand(request)) {
+    selection = SelectCommand(request);
+  } else {
+    ASSIGN_OR_RETURN(suite, SuiteOf(request, catalog));
+    ASSIGN_OR_RETURN(selection, SelectModels(request, catalog));
+  }
   RETURN_IF_ERROR(CheckSuiteOptions(request, suite, selection.models));
   axes.modes = ModesOf(request);
   axes.tests = TestsOf(request);
