@@ -1,6 +1,5 @@
 // Artefacts for Python, as the built-in module dynbench_artifacts.
 #include <pybind11/embed.h>
-#include <pybind11/stl.h>
 #include <torch/csrc/autograd/python_variable.h>
 
 #include <stdexcept>

@@ -41,6 +41,7 @@ void Prepare(AttemptRun& run) {
   run.result["cores"] = FormatCores(cores);
   run.result["in_force"] = FromPython(
       Shim("options").attr("apply")(run.experiment, ToPython(cores), run.attempt.cache_dir));
+  Shim("compiling").attr("check")(run.experiment);
   // The other ranks are forked here: before anything touches a device or computes.
   Shim("distributed")
       .attr("start")(run.experiment, run.attempt.model_file, run.attempt.prepare,

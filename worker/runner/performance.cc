@@ -56,6 +56,7 @@ class PerformanceTest {
   }
 
   void WarmUpCompiled() {
+    callables_.attr("forget")();
     compiled_warm_up_ = WarmUpSide(
         run_,
         [this] {

@@ -183,6 +183,13 @@ def build_export(experiment, step, model, inputs):
     return artifact
 
 
+def _in_cpp():
+    """The runner's own module; it exists in the runner alone."""
+    import dynbench_artifacts
+
+    return dynbench_artifacts
+
+
 def _device_index(experiment):
     return -1 if experiment["device"] == "cpu" else torch.accelerator.current_device_index()
 
@@ -200,28 +207,18 @@ def _flat_artifact(way, step, model, inputs):
 
 
 def build_aot_inductor(experiment, step, model, inputs):
-    import dynbench_artifacts
-
-    if not hasattr(torch._inductor, "aoti_compile_and_package"):
-        raise CapabilityMissing("aot_inductor", "PyTorch %s has no AOTInductor package"
-                                % torch.__version__)
     artifact, module = _flat_artifact("aot_inductor", step, model, inputs)
     program = _export(artifact, experiment, module, tuple(tensors_of(inputs)), strict=False)
     artifact.path = _path("aot_inductor.pt2")
     artifact.timed("package", torch._inductor.aoti_compile_and_package, program,
                    package_path=artifact.path, inductor_configs=_mode_options(
                        experiment["options"]))
-    artifact.loaded = artifact.timed("load", dynbench_artifacts.load_aot_inductor, artifact.path,
+    artifact.loaded = artifact.timed("load", _in_cpp().load_aot_inductor, artifact.path,
                                      _device_index(experiment))
     return artifact
 
 
 def build_nativert(experiment, step, model, inputs):
-    import dynbench_artifacts
-
-    if not dynbench_artifacts.has_nativert():
-        raise CapabilityMissing("nativert", "the libraries of PyTorch %s hold no NativeRT"
-                                % torch.__version__)
     from torch.export.pt2_archive._package import package_pt2
 
     artifact, module = _flat_artifact("nativert", step, model, inputs)
@@ -229,28 +226,23 @@ def build_nativert(experiment, step, model, inputs):
                       lower=lambda exported: exported.run_decompositions())
     artifact.path = _path("nativert.pt2")
     artifact.timed("package", package_pt2, artifact.path, exported_programs={"forward": program})
-    artifact.loaded = artifact.timed("load", dynbench_artifacts.load_nativert, artifact.path,
+    artifact.loaded = artifact.timed("load", _in_cpp().load_nativert, artifact.path,
                                      "forward")
     return artifact
 
 
 def build_torchscript(experiment, step, model, inputs):
-    import dynbench_artifacts
-
     artifact, module = _flat_artifact("torchscript", step, model, inputs)
     traced = artifact.timed("export", torch.jit.trace, module, tuple(tensors_of(inputs)),
                             strict=False, check_trace=False)
     artifact.path = _path("torchscript.pt")
     artifact.timed("package", traced.save, artifact.path)
-    artifact.loaded = artifact.timed("load", dynbench_artifacts.load_torchscript, artifact.path)
+    artifact.loaded = artifact.timed("load", _in_cpp().load_torchscript, artifact.path)
     return artifact
 
 
 def build_aot_precompile(experiment, step, model, inputs):
     options = experiment["options"]
-    if not hasattr(torch.compiler, "load_compiled_function"):
-        raise CapabilityMissing("aot_precompile", "PyTorch %s cannot save a compiled function"
-                                % torch.__version__)
     artifact = InPython("aot_precompile")
     settings = dict(_mode_options(options), guard_filter_fn=lambda guards: [False] * len(guards))
     dynamic = options["dynamic_shapes"] and not options["dynamic_batch_only"] or None
@@ -286,13 +278,31 @@ def _forget_but_count():
         table.extend(value) if isinstance(value, list) else table.update(value)
 
 
-def build(experiment, step, model, inputs):
-    global last
+_LACKS = {
+    "aot_inductor": (lambda: hasattr(torch._inductor, "aoti_compile_and_package"),
+                     "PyTorch %s has no AOTInductor packages"),
+    "aot_precompile": (lambda: hasattr(torch.compiler, "load_compiled_function"),
+                       "PyTorch %s cannot save a compiled function"),
+    "nativert": (lambda: _in_cpp().has_nativert(), "the libraries of PyTorch %s hold no NativeRT"),
+}
+
+
+def check(experiment):
+    """Before anything is loaded: OptionRefused, or CapabilityMissing where this build cannot."""
     way = experiment["options"]["ahead_of_time"]
     if way not in WAYS:
         raise OptionRefused("no way %r to compile ahead of time; there are: %s" % (
             way, ", ".join(WAYS)))
     if experiment["mode"] == "training":
         raise OptionRefused("%s is for inference only" % way)
+    possible, text = _LACKS.get(way, (lambda: True, ""))
+    if not possible():
+        raise CapabilityMissing(way, text % torch.__version__)
+
+
+def build(experiment, step, model, inputs):
+    global last
+    check(experiment)
+    way = experiment["options"]["ahead_of_time"]
     last = globals()["build_" + way](experiment, step, model, inputs)
     return last

@@ -155,10 +155,13 @@ class Callables:
     def eager(self):
         return self._on_every_rank("eager", lambda: self.form.eager(self.model, self.inputs))
 
-    def compiled(self):
-        """A fresh compiled callable; compiles here or at its first call (see compiling.py)."""
+    def forget(self):
+        """To be called before `compiled`, outside of what is timed."""
         reporting.reset()
         set_stance("default")
+
+    def compiled(self):
+        """A fresh compiled callable; compiles here or at its first call (see compiling.py)."""
         return self._on_every_rank("compiled", lambda: self.form.compiled(self.model, self.inputs))
 
     def _on_every_rank(self, side, make):

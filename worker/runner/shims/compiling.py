@@ -42,19 +42,34 @@ def _on_model(compiled, model):
     return on_its_own_model
 
 
-def ahead_of_time(experiment):
+def way_ahead_of_time(experiment):
+    """The way to compile ahead of time; empty: none."""
     return experiment["options"].get("ahead_of_time", "")
+
+
+def check(experiment):
+    """Before anything is loaded, what can be known by then: OptionRefused, CapabilityMissing. (A
+    backend may be registered by the model's own file.)"""
+    way, scheme = way_ahead_of_time(experiment), experiment["options"].get("quantization", "")
+    if way and scheme:
+        raise OptionRefused("quantization is compiled by inductor; it cannot be combined with %s"
+                            % way)
+    if way:
+        from . import ahead_of_time
+
+        ahead_of_time.check(experiment)
+    if scheme:
+        from . import quantization
+
+        quantization.check(scheme)
 
 
 def compile_step(experiment, step, model, inputs):
     options = experiment["options"]
     quantization = options.get("quantization", "")
-    if ahead_of_time(experiment):
+    if way_ahead_of_time(experiment):
         from .ahead_of_time import build
 
-        if quantization:
-            raise OptionRefused("quantization is compiled by inductor; it cannot be combined with %s"
-                                % ahead_of_time(experiment))
         return build(experiment, step, model, inputs)
     if options["backend"] == "nothing":
         return step

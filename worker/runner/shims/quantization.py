@@ -1,5 +1,7 @@
 """Weights and activations in fewer bits, by torchao; upstream's names of the schemes."""
 
+import importlib.util
+
 from .failures import CapabilityMissing, OptionRefused
 
 # scheme: the configuration classes of newer torchao, and the functions of older ones
@@ -9,6 +11,15 @@ _SCHEMES = {
     "int8weightonly": ("Int8WeightOnlyConfig", "int8_weight_only"),
     "int4weightonly": ("Int4WeightOnlyConfig", "int4_weight_only"),
 }
+
+
+def check(scheme):
+    """Before anything is loaded."""
+    if scheme not in (*_SCHEMES, "autoquant", "noquant"):
+        raise OptionRefused("no quantization %r; there are: %s" % (
+            scheme, ", ".join((*_SCHEMES, "autoquant", "noquant"))))
+    if importlib.util.find_spec("torchao") is None:
+        raise CapabilityMissing("torchao", "quantization needs torchao, which is not installed")
 
 
 def _library():
@@ -22,9 +33,7 @@ def _library():
 
 def quantize(scheme, model):
     """`model` changed in place and returned; CapabilityMissing where torchao cannot do it."""
-    if scheme not in (*_SCHEMES, "autoquant", "noquant"):
-        raise OptionRefused("no quantization %r; there are: %s" % (
-            scheme, ", ".join((*_SCHEMES, "autoquant", "noquant"))))
+    check(scheme)
     library = _library()
     if scheme == "noquant":
         return model
