@@ -25,8 +25,8 @@ struct ComparisonRules {
 
 struct Comparison {
   bool same = false;
-  // What decided: "equal", "tolerance", "rmse", "cosine", "bool", "iou", "better_than_eager", "nan",
-  // "dtype", "layout".
+  // What decided: "equal", "tolerance", "rmse", "cosine", "bool", "iou", "better_than_eager",
+  // "nan", "dtype", "layout".
   std::string rule;
   double distance = 0;     // largest absolute difference to eager
   double rmse_result = 0;  // to the reference; to eager where there is none

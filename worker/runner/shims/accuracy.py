@@ -2,7 +2,7 @@
 
 import torch
 
-from . import accuracy_leaves, callables, compiling, failures, reporting, saved_outputs
+from . import accuracy_leaves, callables, compiling, failures, memory, reporting, saved_outputs
 from .accuracy_rules import Rules, same
 from .loading import cast_to, clone_inputs, seed
 
@@ -46,6 +46,7 @@ class AccuracyCheck:
             return dict(told, status="eager_%s_run_%s" % (which, word)), None
         finally:
             callables.set_stance("default")
+            memory.release(self.experiment["device"])
 
     def _copy(self):
         return callables.copy_of(self.experiment, self.loaded.model)
@@ -90,6 +91,7 @@ class AccuracyCheck:
                 self.reference_word, told["error"]))
         finally:
             callables.set_stance("default")
+            memory.release(self.experiment["device"])
 
     def run_compiled(self):
         for _ in range(self.rules.of_suite["compiled_runs"]):

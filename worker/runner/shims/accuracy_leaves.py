@@ -151,6 +151,6 @@ def _found(compare, leaf, options):
                 "mismatch": leaf.mismatch}
     try:
         return compare(leaf.eager, leaf.result, leaf.reference, options)
-    except RuntimeError as error:  # same() raises too, and upstream takes that as a difference
+    except Exception as error:  # same() raises too, and upstream takes that as a difference
         return {"same": False, "rule": "not_comparable", "distance": 0.0, "multiplier": 0,
                 "mismatch": str(error).splitlines()[0]}

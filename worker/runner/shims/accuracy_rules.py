@@ -6,6 +6,8 @@ import inspect
 import torch
 import torch._dynamo.utils
 
+from .failures import OptionRefused
+
 # Options of same() that came with a later version: where one is missing, its absence is told.
 _IOU = "use_iou_for_bool"
 
@@ -36,6 +38,13 @@ def without_a_run(experiment):
     if experiment["options"]["quantization"]:
         return "quantized models are not compared with eager (as upstream)"
     return ""
+
+
+def refuse_several_processes(experiment, what):
+    """Rank 0 would wait for the others in a call that they do not make."""
+    if experiment["distributed"]:
+        raise OptionRefused("%s is not offered with several processes (%s)" % (
+            what, experiment["distributed"]))
 
 
 class Rules:

@@ -8,6 +8,7 @@ import torch._dynamo.utils
 
 from . import callables, compiling, failures
 from .accuracy_leaves import leaves
+from .accuracy_rules import refuse_several_processes
 from .loading import clone_inputs, seed, tensors_of
 from .saved_outputs import same_bits
 
@@ -30,6 +31,7 @@ class BatchInvariance:
     … 1 samples, each compiled for itself."""
 
     def __init__(self, experiment, loaded, compare):
+        refuse_several_processes(experiment, "batch_invariant")
         self.experiment, self.loaded, self.compare = dict(experiment, mode="inference"), loaded, compare
         self.batch_size, self.notes = loaded.batch_size, []
 

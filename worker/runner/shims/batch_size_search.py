@@ -1,11 +1,9 @@
 """The test "batch_size": the largest batch, of the sizes that upstream tries, that runs eagerly."""
 
-import gc
 import resource
 
-import torch
-
-from . import callables, failures, loading
+from . import callables, failures, loading, memory
+from .accuracy_rules import refuse_several_processes
 
 FIRST = 1024
 
@@ -31,12 +29,6 @@ def _limit_memory():
     resource.setrlimit(resource.RLIMIT_DATA, (used + free * 4 // 5, hard))
 
 
-def _release():
-    gc.collect()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
-
-
 def _runs(experiment, model_file, size):
     """The loaded model when one eager step of it runs at this size, else what was raised."""
     try:
@@ -53,6 +45,7 @@ def _runs(experiment, model_file, size):
 
 def search(experiment, model_file):
     """{"batch_size", "weights", "notes"}, or {"status", …} when no size runs."""
+    refuse_several_processes(experiment, "the test batch_size")
     if experiment["device"] == "cpu":
         _limit_memory()
     size, notes, told = FIRST, [], None
@@ -64,7 +57,7 @@ def search(experiment, model_file):
             return {"batch_size": loaded.batch_size, "weights": loaded.weights,
                     "notes": notes + loaded.notes}
         notes.append("batch size %d: %s" % (size, told["error"]))
-        _release()
+        memory.release(experiment["device"])
         size = next_size(size)
     word = "OOM" if told["kind"] == "oom" else "fail"
     return dict(told, status="eager_1st_run_" + word, notes=notes)

@@ -92,18 +92,20 @@ def _compile_debug(folder):
 def further_runs(experiment, loaded, work_dir):
     """Runs of their own for what wraps a call; returns notes. What fails in one leaves the others."""
     runs = {"profiler": _profiler, "operator_inputs": _operator_inputs}
-    notes = []
-    for kind in experiment["diagnostics"]:
-        if kind in runs:
-            folder = os.path.join(folder_of(work_dir), kind)
-            os.makedirs(folder, exist_ok=True)
-            seed()
-            try:
-                runs[kind](experiment, loaded, folder)
-            except Exception as error:
-                notes.append("%s: %s" % (kind, failures.useful_line(error)))
-            finally:
-                callables.set_stance("default")
+    wanted, notes = [kind for kind in experiment["diagnostics"] if kind in runs], []
+    if wanted and experiment["distributed"]:
+        # The other ranks have made their last call.
+        return ["%s: not recorded with several processes" % ", ".join(wanted)]
+    for kind in wanted:
+        folder = os.path.join(folder_of(work_dir), kind)
+        os.makedirs(folder, exist_ok=True)
+        seed()
+        try:
+            runs[kind](experiment, loaded, folder)
+        except Exception as error:
+            notes.append("%s: %s" % (kind, failures.useful_line(error)))
+        finally:
+            callables.set_stance("default")
     return notes
 
 

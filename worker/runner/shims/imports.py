@@ -27,7 +27,7 @@ COMPILER = (
 SHIMS = ("accuracy", "accuracy_leaves", "accuracy_rules", "ahead_of_time", "batch_invariance",
          "batch_size_search", "callables", "compiling", "conditions", "determinism", "diagnostics",
          "distributed", "failures", "generation", "headers", "huggingface_inputs",
-         "huggingface_loader", "loading", "losses", "minifier", "optimizers", "options",
+         "huggingface_loader", "loading", "losses", "memory", "minifier", "optimizers", "options",
          "path_loader", "quantization", "reporting", "requirements", "saved_outputs",
          "timm_loader", "tolerance_test", "torchbench_loader")
 

@@ -19,6 +19,8 @@ _SHARE_OF_TIMEOUT = 0.5
 
 def minify(experiment, loaded, work_dir):
     """Never raises: the row is decided already. Returns a note on what came of it."""
+    if experiment["distributed"]:
+        return "minifier: not run with several processes"
     folder = os.path.join(diagnostics.folder_of(work_dir), "minifier")
     try:
         os.makedirs(folder, exist_ok=True)
@@ -64,7 +66,8 @@ def _run(launcher, folder, timeout_s):
     repro = _newest_repro(folder)
     if repro is None:
         return "minifier: it made no repro (minifier.log says why); its launcher is kept"
-    shutil.copy(repro, os.path.join(folder, "repro.py"))
+    if repro != os.path.join(folder, "repro.py"):
+        shutil.copy(repro, folder)
     return "minifier: repro.py is kept"
 
 

@@ -7,6 +7,7 @@ import torch
 from . import callables, reporting
 from .accuracy import run_side
 from .accuracy_leaves import leaves
+from .accuracy_rules import refuse_several_processes
 from .loading import clone_inputs, seed
 
 
@@ -16,6 +17,7 @@ def _to_cpu(tree):
 
 class ToleranceTest:
     def __init__(self, experiment, loaded):
+        refuse_several_processes(experiment, "the test tolerance")
         self.experiment, self.loaded, self.notes = experiment, loaded, []
 
     def run_eager(self):
