@@ -6,13 +6,15 @@
 
 #if __has_include(<torch/nativert/ModelRunnerHandle.h>)
 
-#pragma weak \
-    _ZN5torch8nativert17ModelRunnerHandleC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEES9_
-#pragma weak _ZN5torch8nativert17ModelRunnerHandleD1Ev
-#pragma weak \
-    _ZN5torch8nativert17ModelRunnerHandle27runWithFlatInputsAndOutputsESt6vectorIN3c106IValueESaIS4_EE
-
 #include <torch/nativert/ModelRunnerHandle.h>
+
+// `#pragma weak` does not reach members of a class: the assembler does.
+__asm__(
+    ".weak _ZN5torch8nativert17ModelRunnerHandleC1ERKNSt7__cxx1112basic_stringIcSt11char_"
+    "traitsIcESaIcEEES9_\n"
+    ".weak _ZN5torch8nativert17ModelRunnerHandleD1Ev\n"
+    ".weak _ZN5torch8nativert17ModelRunnerHandle27runWithFlatInputsAndOutputsESt6vectorIN3c10"
+    "6IValueESaIS4_EE\n");
 
 // The constructor once more, as something whose address can be taken.
 extern "C" __attribute__((weak)) void DynbenchNativeRtConstructor(void) __asm__(
