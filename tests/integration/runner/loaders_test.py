@@ -94,7 +94,7 @@ class Training(WithLoaders):
             self.assert_result(attempt, outcome="passed", status="pass")
             if more:
                 self.assert_in_force(attempt, dynamo__compiled_autograd="True")
-                self.assertGreater(attempt.result["metrics"]["autograd_compiles"], 0)
+                self.assertGreater(attempt.result["metrics"]["autograd_captures"], 0)
 
     def test_collected_outputs_and_a_model_in_eval_mode(self):
         attempt = self.trainable("Normalized", collect_outputs=True, model_mode="eval", repeat=2)
@@ -186,8 +186,11 @@ class HuggingFace(WithLoaders):
         self.assert_result(attempt, outcome="passed", status="pass")
 
     def test_training_with_activation_checkpointing(self):
-        attempt = self.hf(TINY_BERT, "accuracy", activation_checkpointing=True, optimizer="adam",
-                          **training())
+        # Without dropout: dynamo does not replay its random numbers when it computes a layer again.
+        config = dict(json.loads(TINY_BERT["config"]), hidden_dropout_prob=0.0,
+                      attention_probs_dropout_prob=0.0)
+        attempt = self.hf(dict(TINY_BERT, config=json.dumps(config)), "accuracy",
+                          activation_checkpointing=True, optimizer="adam", **training())
         self.assert_result(attempt, outcome="passed", status="pass")
         self.assert_in_force(attempt, activation_checkpointing="True")
 
