@@ -21,7 +21,7 @@
 #include "worker/agent/slot.h"
 #include "worker/agent/spool.h"
 #include "worker/agent/work_folders.h"
-#include "worker/engine/native_engine.h"
+#include "worker/engine/engine_set.h"
 #include "worker/host/inventory.h"
 #include "worker/process/event_loop.h"
 
@@ -35,9 +35,10 @@ struct AgentOptions {
   Inventory inventory;
   std::vector<int> cores;  // claimed
   std::vector<SlotShape> slots;
-  int64_t disk_low_bytes = int64_t{2} << 30;    // below it no work is taken
-  int64_t cache_cap_bytes = int64_t{20} << 30;  // of the store of prepared caches
-  int keep_failed = 20;                         // work folders of failed attempts
+  int64_t disk_low_bytes = int64_t{2} << 30;        // below it no work is taken
+  int64_t cache_cap_bytes = int64_t{20} << 30;      // of the store of prepared caches
+  int64_t artifacts_cap_bytes = int64_t{10} << 30;  // of all kept artifacts
+  int keep_failed = 20;                             // work folders of failed attempts
   std::function<absl::StatusOr<plan::LaunchProfile>(const std::string&)> profile;
 };
 
@@ -100,9 +101,10 @@ class Agent {
   Journal journal_;
   Caches caches_;
   WorkFolders folders_;
+  Artifacts artifacts_;
   const UnixTimeMs started_at_;
   LoopThread preparer_, janitor_;
-  NativeEngine engine_;
+  EngineSet engine_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::unique_ptr<SessionClient> session_;
   std::unique_ptr<EnvironmentWatch> environments_;

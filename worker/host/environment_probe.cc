@@ -66,6 +66,9 @@ def has_module(name):
         return importlib.util.find_spec(name) is not None
     except Exception:
         return False
+for suite, library in (("huggingface", "transformers"), ("torchbench", "torchbenchmark")):
+    if has_module(library):
+        suites.append(suite)
 def has_nativert():
     # Some builds carry only its header; the constructor of its C++ runner tells.
     import ctypes

@@ -6,6 +6,7 @@
 
 #include "worker/runner/cores.h"
 #include "worker/runner/instances.h"
+#include "worker/runner/numa.h"
 #include "worker/runner/python_embedding.h"
 #include "worker/runner/window.h"
 
@@ -29,6 +30,10 @@ int64_t CountHeaders(const AttemptRun& run) {
   return Shim("headers").attr("count")(run.attempt.headers_dir).cast<int64_t>();
 }
 
+void TakeNotes(const py::object& notes, AttemptRun& run) {
+  for (const py::handle note : notes) run.Note(note.cast<std::string>());
+}
+
 void Prepare(AttemptRun& run) {
   run.phases.Begin("prepare");
   run.result["start_proof"] = {{"cache_files_before", CountFiles(run.attempt.cache_dir)}};
@@ -38,20 +43,29 @@ void Prepare(AttemptRun& run) {
   run.result["in_force"] = FromPython(
       Shim("options").attr("apply")(run.experiment, ToPython(cores), run.attempt.cache_dir));
   Shim("compiling").attr("check")(run.experiment);
+  // The other ranks are forked here: before anything touches a device or computes.
+  Shim("distributed")
+      .attr("start")(run.experiment, run.attempt.model_file, run.attempt.prepare,
+                     run.attempt.device_index);
+  if (MemoryIsLocal()) run.result["in_force"]["numa.nodes"] = FormatCores(NodesOf(cores));
   const py::object built = Shim("headers").attr("ensure")(run.experiment, run.attempt.headers_dir);
   if (!built.is_none()) run.Note(built.cast<std::string>());
   run.headers_before = CountHeaders(run);
+  TakeNotes(Shim("diagnostics").attr("begin")(run.experiment, run.attempt.work_dir), run);
+}
+
+void ChooseDevice(AttemptRun& run) {
+  run.device = Device(run.attempt.experiment.at("device").get<std::string>());
+  run.device.Choose(run.attempt.device_index);
+  run.result["threads"] = py::module_::import("torch").attr("get_num_threads")().cast<int>();
 }
 
 void Load(AttemptRun& run) {
-  run.phases.Begin("load");
-  run.device = Device(run.attempt.experiment.at("device").get<std::string>());
-  run.device.Choose(run.attempt.device_index);
   run.loaded = Shim("loading").attr("load")(run.experiment, run.attempt.model_file);
+  run.result["in_force"].update(FromPython(run.loaded.attr("in_force")));
   run.result["batch_size"] = run.loaded.attr("batch_size").cast<int>();
   run.result["weights"] = run.loaded.attr("weights").cast<std::string>();
-  for (const py::handle note : run.loaded.attr("notes")) run.Note(note.cast<std::string>());
-  run.result["threads"] = py::module_::import("torch").attr("get_num_threads")().cast<int>();
+  TakeNotes(run.loaded.attr("notes"), run);
 }
 
 Failure Describe(py::error_already_set& error) {
@@ -127,15 +141,38 @@ void Report(AttemptRun& run) {
   Send(run.result, run.control);
 }
 
-void RunTests(AttemptRun& run) {
+void RunTest(AttemptRun& run) {
   Prepare(run);
+  if (PassOverWithoutARun(run)) return;
+  run.phases.Begin("load");
+  ChooseDevice(run);
+  const std::string test = run.attempt.experiment.at("test");
+  if (test == "batch_size") return SearchBatchSize(run);
   Load(run);
-  if (run.attempt.experiment.at("test") == "accuracy") {
+  if (test == "accuracy") {
     RunAccuracy(run);
+  } else if (test == "tolerance") {
+    RunTolerance(run);
   } else {
     RunPerformance(run);
   }
+  if (Instrumented(run)) {
+    TakeNotes(
+        Shim("diagnostics").attr("further_runs")(run.experiment, run.loaded, run.attempt.work_dir),
+        run);
+  }
   if (run.result.value("outcome", "") == "passed") Explain(run);
+}
+
+// Whatever ended the test: what was recorded until then is what it was run for.
+void EndDiagnostics(AttemptRun& run) {
+  if (run.experiment.is_none()) return;
+  try {
+    run.result["artifacts"] =
+        FromPython(Shim("diagnostics").attr("end")(run.experiment, run.attempt.work_dir));
+  } catch (py::error_already_set& error) {
+    run.Note(std::string("diagnostics: ") + error.what());
+  }
 }
 
 template <typename T>
@@ -149,6 +186,11 @@ T Required(const Json& run, const char* name) {
 }
 
 }  // namespace
+
+bool Instrumented(const AttemptRun& run) {
+  if (run.attempt.prepare) return false;
+  return Shim("diagnostics").attr("instrumented")(run.experiment).cast<bool>();
+}
 
 Attempt ParseAttempt(const Json& run) {
   Attempt attempt;
@@ -222,7 +264,7 @@ int RunAttempt(const Attempt& attempt, worker::LineChannel& control) {
                  py::none(),
                  {{"type", "result"}, {"metrics", Json::object()}, {"notes", Json::array()}}};
   try {
-    RunTests(run);
+    RunTest(run);
   } catch (py::error_already_set& error) {
     // The model's code wants the process to end: it does, and a missing result says so.
     if (error.matches(PyExc_SystemExit)) return ExitCodeOf(error);
@@ -232,6 +274,7 @@ int RunAttempt(const Attempt& attempt, worker::LineChannel& control) {
   } catch (const std::exception& error) {
     Fail({"other", error.what(), ""}, run);
   }
+  EndDiagnostics(run);
   Report(run);
   return 0;
 }

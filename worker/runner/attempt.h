@@ -50,9 +50,19 @@ struct AttemptRun {
   nlohmann::json& metrics() { return result["metrics"]; }
 };
 
-// The two tests, from the phase after `load` to the one before `report`.
+// The tests, from the phase after `load` to the one before `report`.
 void RunPerformance(AttemptRun& run);
 void RunAccuracy(AttemptRun& run);
+void RunTolerance(AttemptRun& run);
+// Loads by itself, once for each size.
+void SearchBatchSize(AttemptRun& run);
+
+// Whether the accuracy test is decided before anything is loaded (a model on the list of large
+// ones); the result then says so.
+bool PassOverWithoutARun(AttemptRun& run);
+
+// Whether a diagnostic rerun records something while the model runs: nothing of it may be timed.
+bool Instrumented(const AttemptRun& run);
 
 // After compiling: dynamo's counters, the compiler's report, proof of the cache.
 void ReportCompiler(AttemptRun& run);

@@ -1,5 +1,6 @@
 #include "worker/runner/figures.h"
 
+#include "common/stats/break_even.h"
 #include "common/stats/stats.h"
 
 namespace dynbench::runner {
@@ -17,9 +18,7 @@ nlohmann::json SampleFigures(const Samples& samples) {
 
 std::optional<double> BreakEvenCalls(double compile_s, double eager_call_s,
                                      double compiled_call_s) {
-  const double saved_s = eager_call_s - compiled_call_s;
-  if (saved_s <= 0) return std::nullopt;
-  return compile_s / saved_s;
+  return stats::BreakEvenCalls(compile_s, eager_call_s, compiled_call_s);
 }
 
 }  // namespace dynbench::runner

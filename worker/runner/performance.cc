@@ -37,7 +37,12 @@ class PerformanceTest {
     run_.result["outcome"] = "passed";
     run_.result["blame"] = "none";
     run_.result["status"] = run_.attempt.prepare ? "prepared" : "measured";
-    if (!run_.attempt.prepare) MeasureInWindow();
+    if (run_.attempt.prepare) return;
+    if (Instrumented(run_)) {
+      run_.result["status"] = "diagnosed";
+      return;
+    }
+    MeasureInWindow();
   }
 
  private:
@@ -85,7 +90,8 @@ class PerformanceTest {
               run_.side = which;
               set_stance_(stance);
             },
-            [&target] { target.Call(); }, [&target] { target.Release(); }};
+            [&target] { target.Call(); }, [&target] { target.Release(); },
+            target.HasBeforeCall() ? [&target] { target.BeforeCall(); } : std::function<void()>()};
   }
 
   TimingPlan Plan(Target& eager, Target& compiled) {

@@ -12,8 +12,10 @@ namespace {
 
 class PythonTarget : public Target {
  public:
-  PythonTarget(py::object function, py::tuple arguments)
-      : function_(std::move(function)), arguments_(std::move(arguments)) {}
+  PythonTarget(py::object function, py::tuple arguments, py::object before_call)
+      : function_(std::move(function)),
+        arguments_(std::move(arguments)),
+        before_call_(std::move(before_call)) {}
 
   void Call() override {
     output_ = py::reinterpret_steal<py::object>(
@@ -21,10 +23,15 @@ class PythonTarget : public Target {
     if (!output_) throw py::error_already_set();
   }
   void Release() override { output_ = py::object(); }
+  bool HasBeforeCall() const override { return !before_call_.is_none(); }
+  void BeforeCall() override {
+    if (HasBeforeCall()) before_call_();
+  }
 
  private:
   py::object function_;
   py::tuple arguments_;
+  py::object before_call_;
   py::object output_;
 };
 
@@ -49,12 +56,14 @@ std::unique_ptr<Target> MakeTarget(const py::object& function_and_arguments) {
     return std::make_unique<ArtifactTarget>(
         function.attr("bind")(arguments[1]).cast<std::shared_ptr<ArtifactCall>>());
   }
-  return std::make_unique<PythonTarget>(function, arguments);
+  py::object before_call = py::none();
+  if (pair.size() > 2) before_call = pair[2];
+  return std::make_unique<PythonTarget>(function, arguments, before_call);
 }
 
 std::unique_ptr<Target> MakeNullTarget() {
   const py::object same = Shim("callables").attr("return_inputs");
-  return std::make_unique<PythonTarget>(same, py::make_tuple(py::none(), py::none()));
+  return std::make_unique<PythonTarget>(same, py::make_tuple(py::none(), py::none()), py::none());
 }
 
 }  // namespace dynbench::runner

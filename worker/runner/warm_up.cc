@@ -27,6 +27,7 @@ void Put(Json& metrics, const char* name, const std::optional<double>& value) {
 MemoryReading MemoryOfOneCall(AttemptRun& run, Target& target) {
   py::module_::import("gc").attr("collect")();
   const PhaseMemory memory(run.device);
+  target.BeforeCall();
   target.Call();
   run.device.Synchronize();
   const MemoryReading reading = memory.Read();
@@ -44,6 +45,7 @@ WarmUp WarmUpSide(AttemptRun& run, const std::function<std::unique_ptr<Target>()
   w.begin_ns = NowNs();
   w.target = build();
   w.built_ns = NowNs();
+  w.target->BeforeCall();
   w.target->Call();
   w.first_called_ns = NowNs();
   run.device.Synchronize();
@@ -52,6 +54,7 @@ WarmUp WarmUpSide(AttemptRun& run, const std::function<std::unique_ptr<Target>()
   // graphs take another path while an output of theirs is alive.
   w.target->Release();
   for (int i = 1; i < calls; ++i) {
+    w.target->BeforeCall();
     w.target->Call();
     w.target->Release();
   }
