@@ -252,6 +252,8 @@ def build_aot_precompile(experiment, step, model, inputs):
     options = experiment["options"]
     artifact = InPython("aot_precompile")
     settings = dict(_mode_options(options), guard_filter_fn=lambda guards: [False] * len(guards))
+    if hasattr(torch._dynamo.config, "enable_aot_compile"):
+        torch._dynamo.config.enable_aot_compile = True  # off by default in older versions
     compiled = torch.compile(step, fullgraph=True, backend=options["backend"], options=settings,
                              dynamic=all_dynamic(options) or None)
     if not hasattr(compiled, "aot_compile"):
