@@ -34,8 +34,11 @@ def minify(experiment, loaded, work_dir):
 
 def _find_graph(experiment, loaded, folder):
     """Runs compiled once more with every graph checked; the launcher for the first wrong one."""
-    config = dict(repro_after="dynamo", repro_level=4, debug_dir_root=folder,
-                  repro_tolerance=experiment["accuracy"]["tolerance"])
+    # Graphs of dynamo are checked forward only (what a compiler made of one has no parameters whose
+    # gradients could be compared); inductor's own graphs of a training step are both directions.
+    aot = experiment["mode"] == "training" and experiment["options"]["backend"] == "inductor"
+    config = dict(repro_after="aot" if aot else "dynamo", repro_forward_only=not aot, repro_level=4,
+                  debug_dir_root=folder, repro_tolerance=experiment["accuracy"]["tolerance"])
     seed()
     torch._dynamo.reset()
     with torch._dynamo.config.patch(**config):
