@@ -123,7 +123,7 @@ absl::Status BuildModels(const SubmitFlags& f, const std::string& cwd, BuiltRequ
     LocalFile file{Resolve(cwd, model.path), fs::path(model.path).filename(), "", ""};
     ASSIGN_OR_RETURN(file.bytes, ReadFile("--only", file.path));
     file.sha256 = Sha256Hex(file.bytes);
-    r.path_models.push_back({"path", model.class_name, file.sha256, file.name});
+    r.path_models.push_back({"path", model.class_name, file.sha256, file.name, {}});
     built->files.push_back(std::move(file));
   }
   return absl::OkStatus();
