@@ -24,6 +24,7 @@
 #include "worker/env_command.h"
 #include "worker/host/claims.h"
 #include "worker/host/core_set.h"
+#include "worker/process/program_lane.h"
 #include "worker/process/unique_fd.h"
 
 namespace dynbench::worker {
@@ -296,4 +297,8 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace dynbench::worker
 
-int main(int argc, char** argv) { return dynbench::worker::Main(argc, argv); }
+int main(int argc, char** argv) {
+  // The worker's own lanes for programs are this program again.
+  if (const auto lane = dynbench::worker::RunAsProgramLane(argc, argv)) return *lane;
+  return dynbench::worker::Main(argc, argv);
+}

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/base/status.h"
+#include "common/plan/script_command.h"
 
 namespace dynbench::plan {
 namespace {
@@ -120,6 +121,7 @@ void ApplyGeneration(const Request& request, const Configuration& configuration,
 // What no rule and no flag can change.
 std::string NotMeasurable(const Request& request, const Configuration& configuration,
                           const SelectedModel& model, const Experiment& e) {
+  if (request.engine != kNativeEngine) return "";  // the program decides
   const bool training = e.mode == Mode::kTraining;
   if (training && e.options.freezing) return "freezing is for inference only";
   if (training && !e.options.ahead_of_time.empty()) {

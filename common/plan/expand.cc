@@ -11,6 +11,7 @@
 #include "common/plan/nearest.h"
 #include "common/plan/partition.h"
 #include "common/plan/request_check.h"
+#include "common/plan/script_command.h"
 #include "common/plan/selection.h"
 
 namespace dynbench::plan {
@@ -177,10 +178,11 @@ void AddRows(const Request& request, const Axes& axes, const Catalog& catalog,
         if (!e.reason.empty()) e.planned_outcome = Outcome::kSkipped;
         for (const std::string& environment : axes.environments) {
           for (const Start start : StartsIn(request, configuration)) {
-            e.environment = environment;
-            e.start = start;
-            e.output = OutputOf(request, axes, e);
-            rows->push_back(e);
+            Experiment& row = rows->emplace_back(e);
+            row.environment = environment;
+            row.start = start;
+            row.output = OutputOf(request, axes, row);
+            ApplyEngine(request, configuration.options, &row);
           }
         }
       }
@@ -254,9 +256,16 @@ absl::StatusOr<Plan> Expand(const Request& request, const Catalog& catalog, cons
   Axes axes;
   ASSIGN_OR_RETURN(axes.configurations, ConfigurationsOf(request, catalog));
   RETURN_IF_ERROR(CheckRequest(request, axes.configurations));
+  RETURN_IF_ERROR(CheckEngine(request, axes.configurations));
   RETURN_IF_ERROR(Find(catalog.profiles, request.profile, "profile").status());
-  ASSIGN_OR_RETURN(const Suite* suite, SuiteOf(request, catalog));
-  ASSIGN_OR_RETURN(Selection selection, SelectModels(request, catalog));
+  const Suite* suite = nullptr;
+  Selection selection;
+  if (IsBareCommand(request)) {
+    selection = SelectCommand(request);
+  } else {
+    ASSIGN_OR_RETURN(suite, SuiteOf(request, catalog));
+    ASSIGN_OR_RETURN(selection, SelectModels(request, catalog));
+  }
   RETURN_IF_ERROR(CheckSuiteOptions(request, suite, selection.models));
   axes.modes = ModesOf(request);
   axes.tests = TestsOf(request);

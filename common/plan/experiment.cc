@@ -74,6 +74,7 @@ nlohmann::json ToPublicJson(const Experiment& e) {
       {"reason", e.reason},
   };
   if (e.test == Test::kAccuracy) json["tolerance"] = e.accuracy.tolerance;
+  if (!e.command.empty()) json["command"] = e.command;
   if (e.planned_outcome) json["outcome"] = ToString(*e.planned_outcome);
   return json;
 }

@@ -110,9 +110,8 @@ struct Experiment {
   std::vector<std::string> requirements;  // "torch>=2.10": what the environment must have
 
   std::string engine = "native";  // "native" | "script" | "command"
-  // Engines script and command: the argument vector, byte for byte, and its working folder's
-  // kind; see docs/cli.md. Placeholders {output}, {work_dir} and {device_index} are filled in by
-  // the worker.
+  // Engines script and command: the argument vector, byte for byte but for the placeholders that
+  // the worker fills in (common/plan/script_command.h).
   std::vector<std::string> command;
 
   int repeat = 30;             // timed pairs
@@ -157,7 +156,7 @@ absl::StatusOr<Experiment> ExperimentFromJson(std::string_view text);
 // The public JSON object of design section 15 ({suite, model, mode, test, configuration, precision,
 // device, environment, start, batch_size, partition, output, outcome, reason}) and, beyond it,
 // profile, options, tolerance (null but for accuracy), weights, repeat, threads,
-// effective_precision, optimizer and engine.
+// effective_precision, optimizer and engine; with another engine than native also command.
 nlohmann::json ToPublicJson(const Experiment& experiment);
 
 // The key of what may be compared over time: everything but the environment, the partition, the

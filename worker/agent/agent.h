@@ -21,7 +21,7 @@
 #include "worker/agent/slot.h"
 #include "worker/agent/spool.h"
 #include "worker/agent/work_folders.h"
-#include "worker/engine/native_engine.h"
+#include "worker/engine/engine_set.h"
 #include "worker/host/inventory.h"
 #include "worker/process/event_loop.h"
 
@@ -104,7 +104,7 @@ class Agent {
   Artifacts artifacts_;
   const UnixTimeMs started_at_;
   LoopThread preparer_, janitor_;
-  NativeEngine engine_;
+  EngineSet engine_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::unique_ptr<SessionClient> session_;
   std::unique_ptr<EnvironmentWatch> environments_;

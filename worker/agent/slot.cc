@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/base/time.h"
+#include "common/plan/script_command.h"
 #include "proto/dynbench/convert.h"
 #include "spdlog/spdlog.h"
 #include "worker/engine/native_engine.h"
@@ -184,6 +185,11 @@ void Slot::OnPrepared(const std::shared_ptr<Run>& run, const absl::Status& statu
       break;
     }
     case plan::Start::kWarm:
+      // Upstream's scripts run a model twice themselves for it, in one cache folder.
+      if (run->experiment.engine == plan::kScriptEngine) {
+        made = Caches::MakeCold(run->work.cache_dir);
+        break;
+      }
       if (!services_.caches->Has(run->cache_key)) {
         run->preparing = true;
         made = MakePrivateFolder(run->work.root + "/prepare/run");

@@ -35,6 +35,7 @@ Attempt::Attempt(EventLoop* loop, AttemptSpec spec, AttemptObserver observer,
       pump_(loop, spec_.log_cap_bytes,
             [this](int64_t offset, std::string_view bytes) {
               if (observer_.log) observer_.log(offset, bytes);
+              OnOutput(bytes);
             }),
       asked_ns_(asked_at.ns) {}
 
@@ -49,7 +50,11 @@ void Attempt::Run(std::unique_ptr<Lane> lane, Ended ended) {
   ended_ = std::move(ended);
   lane_->Listen([this](const nlohmann::json& message) { HearLane(message); },
                 [this] { LaneLost(); });
-  if (!held_) SendRun();
+  Launch();
+}
+
+void Attempt::Launch() {
+  if (!sent_ && !held_ && lane_ && MayStart()) SendRun();
 }
 
 void Attempt::SendRun() {
@@ -92,6 +97,7 @@ void Attempt::HearLane(const nlohmann::json& message) {
   if (attempt != IdText(spec_.id) && !(type == "refused" && attempt.empty())) return;
   if (type == "spawned") {
     lane_->freezer().Adopt(message.value("pid", 0));
+    OnSpawned();
   } else if (type == "refused") {
     spawn_error_ = message.value("error", "the lane could not fork");
     Conclude();
@@ -114,7 +120,7 @@ void Attempt::HearChild(const nlohmann::json& message) {
   // Nothing counts after the result, nor what a killed child still says.
   if (result_ || killing_) return;
   if (type == "phase") {
-    BeginPhase(message);
+    HearPhase(message);
   } else if (type == "window") {
     if (!observer_.window) {
       control_.Send(R"({"type":"go"})");
@@ -141,14 +147,18 @@ void Attempt::HearChild(const nlohmann::json& message) {
   }
 }
 
-void Attempt::BeginPhase(const nlohmann::json& message) {
+void Attempt::HearPhase(const nlohmann::json& message) {
   const std::string name = message.value("phase", "");
   const auto phase = plan::ParsePhase(name);
-  if (!phase) return;
-  phases_.push_back({*phase, message.value("t_ns", MonotonicNow().ns)});
-  ending_.phase = *phase;
+  if (phase) BeginPhase(*phase, message.value("t_ns", MonotonicNow().ns));
+}
+
+void Attempt::BeginPhase(plan::Phase phase, int64_t begin_ns) {
+  phases_.push_back({phase, begin_ns});
+  ending_.phase = phase;
+  if (concluding_) return;
   CheckDeadline();
-  if (observer_.phase) observer_.phase(*phase);
+  if (observer_.phase) observer_.phase(phase);
 }
 
 // Kills what is over its time and sets the timer for the next moment when something can be. Frozen
@@ -219,7 +229,7 @@ bool Attempt::Freeze() {
 }
 
 void Attempt::Thaw() {
-  if (std::exchange(held_, false) && lane_) return SendRun();
+  if (std::exchange(held_, false)) return Launch();
   if (frozen_since_ns_ == 0 || !lane_) return;
   lane_->freezer().Thaw();
   const int64_t now = MonotonicNow().ns;
@@ -256,6 +266,7 @@ void Attempt::LaneLost() {
 }
 
 void Attempt::Conclude() {
+  concluding_ = true;
   loop_->Cancel(deadline_timer_);
   loop_->Cancel(kill_timer_);
   CloseControl();
@@ -271,16 +282,18 @@ void Attempt::Conclude() {
     if (observer.returned) observer.returned(reason);
     return;
   }
-  plan::Result result;
-  if (result_ && !ending_.cancelled) {
-    result = *std::move(result_);
-    AddEnding(ending_, &result);
-  } else {
-    result = ResultWithoutReport(ending_, log);
-  }
+  plan::Result result = MakeResult(ending_, std::move(result_), log);
   TakeOutFrozenSpans(&result);
+  MakeValidUtf8(&result);
   ended(std::move(lane));
   if (observer.finished) observer.finished(std::move(result), log);
+}
+
+plan::Result Attempt::MakeResult(const Ending& ending, std::optional<plan::Result> reported,
+                                 const std::string& log) {
+  if (!reported || ending.cancelled) return ResultWithoutReport(ending, log);
+  AddEnding(ending, &*reported);
+  return *std::move(reported);
 }
 
 int64_t Attempt::FrozenNs(int64_t begin_ns, int64_t end_ns) const {

@@ -1,4 +1,5 @@
-// One attempt on one lane, from `run` to the moment when nothing of its process tree is left.
+// One attempt on one lane, from `run` to the moment when nothing of its process tree is left. As it
+// is, it speaks with the runner; ProgramAttempt runs any other program on a lane for programs.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ class Attempt {
   using Ended = std::function<void(std::unique_ptr<Lane>)>;
 
   Attempt(EventLoop* loop, AttemptSpec spec, AttemptObserver observer, MonotonicTime asked_at);
-  ~Attempt();
+  virtual ~Attempt();
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
 
@@ -39,6 +40,24 @@ class Attempt {
   // "experiment.lease", as the protocol with the runner writes it.
   static std::string IdText(const AttemptId& id);
 
+ protected:
+  // The message that starts it; three descriptors go beside it.
+  virtual nlohmann::json RunMessage() const;
+  // False while something is still waited for; Launch is called again when it came.
+  virtual bool MayStart() { return true; }
+  virtual void OnSpawned() {}
+  virtual void OnOutput(std::string_view /*bytes*/) {}
+  // What the attempt amounts to, once nothing of its tree is left. `reported` came from the child.
+  virtual plan::Result MakeResult(const Ending& ending, std::optional<plan::Result> reported,
+                                  const std::string& log);
+
+  // Sends `run` when lane, freezer and MayStart allow it.
+  void Launch();
+  void BeginPhase(plan::Phase phase, int64_t begin_ns);
+  const AttemptObserver& observer() const { return observer_; }
+  EventLoop* loop() const { return loop_; }
+  std::weak_ptr<bool> alive() const { return alive_; }
+
  private:
   struct Span {
     int64_t begin_ns, end_ns;
@@ -49,11 +68,10 @@ class Attempt {
   };
 
   void SendRun();
-  nlohmann::json RunMessage() const;
   void HearLane(const nlohmann::json& message);
   void ReadControl();
   void HearChild(const nlohmann::json& message);
-  void BeginPhase(const nlohmann::json& message);
+  void HearPhase(const nlohmann::json& message);
   void CheckDeadline();
   void Kill(int64_t grace_ms);
   void Exited(const nlohmann::json& message);
@@ -82,6 +100,7 @@ class Attempt {
   bool sent_ = false;  // `run` has been
   bool held_ = false;  // frozen before it was
   bool killing_ = false;
+  bool concluding_ = false;  // its tree is gone; what is still read changes no timer
   std::optional<plan::Result> result_;
   std::string spawn_error_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -1,5 +1,5 @@
 // The interface through which a slot drives an experiment, whatever runs it: native (the runner),
-// later script (upstream's scripts) and command (any program).
+// script (upstream's scripts) and command (any program).
 #pragma once
 
 #include <cstdint>

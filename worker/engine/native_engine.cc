@@ -226,6 +226,10 @@ void NativeEngine::Thaw(std::vector<AttemptId> attempts) {
   });
 }
 
+void NativeEngine::Sweep() {
+  loop_.Post([this] { SweepOrphans(); });
+}
+
 // A lane that was killed leaves its tree to this process. Whoever is our direct child without being
 // a zygote or a living lane is such a rest.
 void NativeEngine::SweepOrphans() {
@@ -237,18 +241,21 @@ void NativeEngine::SweepOrphans() {
   for (const auto& [id, attempt] : attempts_) {
     if (attempt->lane_pid() > 0) ours.insert(attempt->lane_pid());
   }
+  const auto spared = [&](pid_t pid) {
+    return ours.count(pid) > 0 || (options_.spare && options_.spare(pid));
+  };
   const pid_t self = getpid();
   const auto report = KillTree({
       .root = self,
       .reap =
           [&] {
             for (const ProcessStat& process : ListProcesses()) {
-              if (process.parent == self && process.state == 'Z' && ours.count(process.pid) == 0) {
+              if (process.parent == self && process.state == 'Z' && !spared(process.pid)) {
                 waitpid(process.pid, nullptr, WNOHANG);
               }
             }
           },
-      .spare = [&](const ProcessStat& process) { return ours.count(process.pid) > 0; },
+      .spare = [&](const ProcessStat& process) { return spared(process.pid); },
   });
   if (report.signalled > 0) spdlog::warn("killed {} orphaned processes", report.signalled);
 }

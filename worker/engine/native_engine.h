@@ -25,6 +25,8 @@ struct NativeEngineOptions {
   Variables variables;     // the worker's own; an allow-list of them passes
   // Resolves a profile's name. Called on the engine's thread.
   std::function<absl::StatusOr<plan::LaunchProfile>(const std::string&)> profile;
+  // Whether a direct child of this process belongs to somebody else. Called on the engine's thread.
+  std::function<bool(pid_t)> spare = nullptr;
 };
 
 // Owns a thread, and every process below this one. Methods are thread-safe; observers are called on
@@ -44,6 +46,9 @@ class NativeEngine : public Engine {
   void Cancel(const AttemptId& attempt, const std::string& reason) override;
   void Freeze(std::vector<AttemptId> attempts, std::function<void(bool)> done) override;
   void Thaw(std::vector<AttemptId> attempts) override;
+
+  // Kills and reaps what became this process's child because its own parent died.
+  void Sweep();
 
   // Where inductor's precompiled headers of an environment are kept.
   static std::string PrecompiledHeadersDir(const std::string& state_dir,

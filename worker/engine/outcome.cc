@@ -5,8 +5,12 @@
 
 #include <cctype>
 
+#include <map>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "nlohmann/json.hpp"
 #include "worker/host/split.h"
 
 namespace dynbench::worker {
@@ -48,7 +52,26 @@ std::string CrashText(const Ending& ending) {
   return absl::StrCat("exited with code ", ending.exit.code, " before a result, in phase ", phase);
 }
 
-// The end of a log, cut at a line.
+std::string Utf8(const std::string& text) {
+  const std::string json =
+      nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return nlohmann::json::parse(json).get<std::string>();
+}
+
+}  // namespace
+
+void MakeValidUtf8(plan::Result* r) {
+  for (std::string* text : {&r->status, &r->error, &r->detail, &r->weights, &r->accuracy_rule,
+                            &r->accuracy_function_hash, &r->compiler_report}) {
+    *text = Utf8(*text);
+  }
+  for (std::string& note : r->notes) note = Utf8(note);
+  for (std::string& artifact : r->artifacts) artifact = Utf8(artifact);
+  std::map<std::string, std::string> in_force;
+  for (const auto& [name, value] : r->in_force) in_force[Utf8(name)] = Utf8(value);
+  r->in_force = std::move(in_force);
+}
+
 std::string LogTail(std::string_view log) {
   if (log.size() > kDetailCapBytes) {
     log.remove_prefix(log.size() - kDetailCapBytes);
@@ -57,8 +80,6 @@ std::string LogTail(std::string_view log) {
   }
   return std::string(log);
 }
-
-}  // namespace
 
 std::string SignalName(int signal) {
   // sigabbrev_np is newer than some C libraries that we build on.
@@ -109,9 +130,10 @@ plan::Result ResultWithoutReport(const Ending& ending, std::string_view log) {
   const std::string exception = LastExceptionLine(log);
   if (ending.timed_out) {
     result.status = "timeout";
-    result.error = absl::StrCat("timed out after ", Seconds(ending.limit_ms), " in phase ",
-                                std::string(plan::ToString(ending.phase)),
-                                ending.whole_timeout ? "" : " (the phase's own limit)");
+    result.error = absl::StrCat(
+        "timed out after ", Seconds(ending.limit_ms), " in phase ",
+        std::string(plan::ToString(ending.phase)),
+        ending.whole_timeout ? " (the experiment's limit, --timeout)" : " (the phase's own limit)");
   } else {
     result.status = "crash";
     result.error = CrashText(ending);

@@ -35,6 +35,13 @@ void AddEnding(const Ending& ending, plan::Result* result);
 // none.
 std::string LastExceptionLine(std::string_view log);
 
+// Replaces bytes that are no UTF-8 by U+FFFD in every text of the result: a message with such a
+// text could not be sent.
+void MakeValidUtf8(plan::Result* result);
+
+// The end of a log, as `detail` takes it: capped, cut at a line.
+std::string LogTail(std::string_view log);
+
 // "SIGSEGV"; "signal 40" for one without a name.
 std::string SignalName(int signal);
 

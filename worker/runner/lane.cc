@@ -6,16 +6,15 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <iterator>
 #include <utility>
 
 #include "worker/process/process_tree.h"
+#include "worker/process/stack_dump.h"
 #include "worker/runner/attempt.h"
 #include "worker/runner/child.h"
 #include "worker/runner/python_embedding.h"
@@ -25,31 +24,6 @@ namespace dynbench::runner {
 namespace {
 
 constexpr size_t kFdsOfARun = 3;
-// How long stacks may take to be written before the processes are told to end.
-constexpr timespec kStackDump{0, 150'000'000};
-
-// Whether a process handles `signal`: to any other one it would be the end.
-bool Handles(pid_t pid, int signal) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/status");
-  std::string line;
-  while (std::getline(file, line)) {
-    if (line.compare(0, 7, "SigCgt:") != 0) continue;
-    const uint64_t caught = std::stoull(line.substr(7), nullptr, 16);
-    return (caught >> (signal - 1)) & 1;
-  }
-  return false;
-}
-
-// Asks every Python of ours in the tree for its stacks. A stopped process cannot answer.
-void DumpStacks() {
-  int asked = 0;
-  for (const auto& process : worker::Descendants(getpid())) {
-    if (process.state == 'T' || process.state == 't' || !Handles(process.pid, SIGUSR1)) continue;
-    asked += worker::SignalProcess(process, SIGUSR1) ? 1 : 0;
-  }
-  if (asked > 0) nanosleep(&kStackDump, nullptr);
-}
-
 }  // namespace
 
 Lane::Lane(worker::LineChannel channel)
@@ -141,7 +115,7 @@ void Lane::HandleKill(const Json& message) {
   if (!running_ || running_->attempt != attempt) return;
   const auto child = worker::ReadProcessStat(running_->pid);
   const bool frozen = child && (child->state == 'T' || child->state == 't');
-  if (!frozen) DumpStacks();
+  if (!frozen) worker::DumpStacks(getpid());
   // Thawing a frozen tree for its TERM would disturb the window that it is frozen for.
   KillAll(frozen ? 0 : message.value("grace_ms", int64_t{5'000}));
   FinishIfReaped();

@@ -8,18 +8,18 @@
 
 #include <torch/nativert/ModelRunnerHandle.h>
 
-// `#pragma weak` does not reach members of a class: the assembler does.
-__asm__(
-    ".weak _ZN5torch8nativert17ModelRunnerHandleC1ERKNSt7__cxx1112basic_stringIcSt11char_"
-    "traitsIcESaIcEEES9_\n"
-    ".weak _ZN5torch8nativert17ModelRunnerHandleD1Ev\n"
-    ".weak _ZN5torch8nativert17ModelRunnerHandle27runWithFlatInputsAndOutputsESt6vectorIN3c10"
-    "6IValueESaIS4_EE\n");
-
-// The constructor once more, as something whose address can be taken.
-extern "C" __attribute__((weak)) void DynbenchNativeRtConstructor(void) __asm__(
+// The symbols that this file needs, once more as something whose address can be taken. A weak
+// declaration makes every reference of this file to the symbol a weak one.
+extern "C" {
+__attribute__((weak)) void DynbenchNativeRtConstructor(void) __asm__(
     "_ZN5torch8nativert17ModelRunnerHandleC1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE"
     "ES9_");
+__attribute__((weak)) void DynbenchNativeRtDestructor(void) __asm__(
+    "_ZN5torch8nativert17ModelRunnerHandleD1Ev");
+__attribute__((weak)) void DynbenchNativeRtRun(void) __asm__(
+    "_ZN5torch8nativert17ModelRunnerHandle27runWithFlatInputsAndOutputsESt6vectorIN3c106IValueESaI"
+    "S4_EE");
+}
 
 namespace dynbench::runner {
 namespace {
@@ -43,7 +43,10 @@ class NativeRtArtifact : public Artifact {
 
 }  // namespace
 
-bool HasNativeRt() { return &DynbenchNativeRtConstructor != nullptr; }
+bool HasNativeRt() {
+  return &DynbenchNativeRtConstructor != nullptr && &DynbenchNativeRtDestructor != nullptr &&
+         &DynbenchNativeRtRun != nullptr;
+}
 
 std::shared_ptr<Artifact> LoadNativeRt(const std::string& path, const std::string& name) {
   if (!HasNativeRt()) throw std::runtime_error("this build of torch holds no NativeRT");

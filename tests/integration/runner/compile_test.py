@@ -155,7 +155,8 @@ class Numbers(WithTiny):
         attempt = self.tiny("Breaks", backend="eager", repeat=2, explain=True)
         self.assert_result(attempt, outcome="passed")
         report = self.report(attempt)
-        self.assertEqual(len(report["graph_breaks"]), 1, report["graph_breaks"])
+        # Once in the step, which inlines the model, and once in the model's own frame.
+        self.assertIn(len(report["graph_breaks"]), (1, 2), report["graph_breaks"])
         self.assertTrue(report["graph_breaks"][0]["reason"])
         self.assertIn("in forward", " ".join(report["graph_breaks"][0]["user_stack"]))
         self.assertEqual((report["explain"]["graphs"], report["explain"]["graph_breaks"]), (2, 1))

@@ -94,7 +94,7 @@ class Training(WithLoaders):
             self.assert_result(attempt, outcome="passed", status="pass")
             if more:
                 self.assert_in_force(attempt, dynamo__compiled_autograd="True")
-                self.assertGreater(attempt.result["metrics"]["autograd_compiles"], 0)
+                self.assertGreater(attempt.result["metrics"]["autograd_captures"], 0)
 
     def test_collected_outputs_and_a_model_in_eval_mode(self):
         attempt = self.trainable("Normalized", collect_outputs=True, model_mode="eval", repeat=2)
@@ -186,8 +186,11 @@ class HuggingFace(WithLoaders):
         self.assert_result(attempt, outcome="passed", status="pass")
 
     def test_training_with_activation_checkpointing(self):
-        attempt = self.hf(TINY_BERT, "accuracy", activation_checkpointing=True, optimizer="adam",
-                          **training())
+        # Without dropout: dynamo does not replay its random numbers when it computes a layer again.
+        config = dict(json.loads(TINY_BERT["config"]), hidden_dropout_prob=0.0,
+                      attention_probs_dropout_prob=0.0)
+        attempt = self.hf(dict(TINY_BERT, config=json.dumps(config)), "accuracy",
+                          activation_checkpointing=True, optimizer="adam", **training())
         self.assert_result(attempt, outcome="passed", status="pass")
         self.assert_in_force(attempt, activation_checkpointing="True")
 
@@ -298,7 +301,8 @@ class Distributed(WithLoaders):
         self.assert_in_force(attempt, distributed__backend="gloo", distributed__world_size="2")
         calls = [line for line in attempt.stdout.splitlines() if line.startswith("called in rank")]
         self.assertEqual(calls.count("called in rank 0"), calls.count("called in rank 1"))
-        self.assertGreater(calls.count("called in rank 1"), 10)
+        # Validation, five warm-up calls, two pairs; what is compiled says nothing.
+        self.assertEqual(calls.count("called in rank 1"), 1 + 5 + 2)
         self.assertEqual(attempt.exited["code"], 0)
 
     def test_every_kind(self):

@@ -105,6 +105,9 @@ class Artifact:
         self.spans[name] = [begin_ns, time.monotonic_ns()]
         return result
 
+    def build_s(self):
+        return sum(end - begin for begin, end in self.spans.values()) / 1e9
+
     def bind(self, inputs):
         """The C++ call on these tensors, as they are whenever it is made."""
         return self.loaded.bind(tensors_of(inputs))

@@ -89,6 +89,8 @@ def _performance(experiment, loaded, commands):
             return
         if command in makers:
             side, make = makers[command]
+            if side == "compiled":
+                both.forget()
             made[side] = make()
             continue
         side = letters[command]

@@ -1,0 +1,4 @@
+"""Stands in for upstream's huggingface.py: see common.py."""
+from common import main
+
+main("huggingface")

@@ -1,0 +1,220 @@
+// Method: shell programs on lanes that are this test's own program (main below). Waiting is for
+// callbacks; afterwards /proc must show nothing of a tree.
+#include "worker/engine/program_engine.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <future>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/unit/worker/scratch_dir.h"
+#include "worker/process/process_tree.h"
+#include "worker/process/program_lane.h"
+
+namespace dynbench::worker {
+namespace {
+
+namespace fs = std::filesystem;
+using plan::Outcome;
+using testing::HasSubstr;
+
+struct End {
+  std::optional<plan::Result> result;
+  std::string log;
+  std::string returned;
+};
+
+class ProgramEngineTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ProgramEngineOptions options;
+    options.state_dir = dir_ / "state";
+    options.variables = OwnEnvironment();
+    options.variables["SECRET_TOKEN"] = "abc";
+    options.profile = [](const std::string& name) -> absl::StatusOr<plan::LaunchProfile> {
+      plan::LaunchProfile profile;
+      profile.name = name;
+      profile.environment = {{"OMP_NUM_THREADS", "1"}};
+      return profile;
+    };
+    engine_ = std::make_unique<ProgramEngine>(std::move(options));
+    Environment environment;
+    environment.name = "default";
+    environment.facts.python = "/usr/bin/python3";
+    engine_->SetEnvironments({{"default", environment}});
+  }
+  void TearDown() override {
+    engine_.reset();
+    EXPECT_TRUE(Descendants(getpid()).empty()) << "the engine left processes";
+  }
+
+  AttemptSpec Spec(std::vector<std::string> command) {
+    AttemptSpec spec;
+    spec.id = {ExperimentId(++last_), LeaseEpoch(1)};
+    spec.experiment.engine = "command";
+    spec.experiment.command = std::move(command);
+    spec.experiment.timeout_ms = 50'000;
+    spec.work_dir = dir_ / absl::StrCat("größer ", last_);
+    spec.cache_dir = spec.work_dir + "/cache";
+    fs::create_directories(spec.cache_dir);
+    return spec;
+  }
+  AttemptSpec Shell(const std::string& script) { return Spec({"sh", "-c", script}); }
+
+  std::future<End> Start(AttemptSpec spec, AttemptObserver observer = {}) {
+    auto promise = std::make_shared<std::promise<End>>();
+    observer.finished = [promise](plan::Result result, std::string log) {
+      promise->set_value({std::move(result), std::move(log), ""});
+    };
+    observer.returned = [promise](std::string reason) {
+      promise->set_value({std::nullopt, "", std::move(reason)});
+    };
+    engine_->Start(std::move(spec), std::move(observer));
+    return promise->get_future();
+  }
+  End Run(AttemptSpec spec) { return Start(std::move(spec)).get(); }
+
+  ScratchDir dir_;
+  int64_t last_ = 0;
+  std::unique_ptr<ProgramEngine> engine_;
+};
+
+TEST_F(ProgramEngineTest, MeasuresWhatAProgramReports) {
+  const AttemptSpec spec =
+      Spec({"sh", "-c", R"(echo "dynbench: {\"sample\": \"compiled\", \"ns\": $1}"; pwd; echo $2)",
+            "sh", "2000000", "{output}"});
+  const End end = Run(spec);
+  ASSERT_TRUE(end.result) << end.returned;
+  EXPECT_EQ(end.result->outcome, Outcome::kPassed) << end.result->error;
+  EXPECT_DOUBLE_EQ(*end.result->metrics.abs_latency_ms, 2);
+  EXPECT_THAT(end.log, HasSubstr("\n" + spec.work_dir + "\n" + spec.work_dir + "/upstream.csv\n"));
+  EXPECT_THAT(end.result->in_force.at("argv"), HasSubstr("\"2000000\""));
+  EXPECT_TRUE(end.result->start_proof.proven);
+}
+
+TEST_F(ProgramEngineTest, GivesACleanedEnvironmentAndNoDescriptorsCoresOrCoreFiles) {
+  AttemptSpec spec = Shell("env; echo fds $(ls /proc/self/fd | tr '\\n' ' '); ulimit -c");
+  spec.experiment.set_env = {{"TORCH_LOGS", "recompiles"}, {"LD_PRELOAD", "/evil.so"}};
+  const End end = Run(spec);
+  EXPECT_THAT(end.log, HasSubstr("OMP_NUM_THREADS=1\n"));
+  EXPECT_THAT(end.log, HasSubstr("TORCH_LOGS=recompiles\n"));
+  EXPECT_THAT(end.log, HasSubstr("CUDA_VISIBLE_DEVICES=\n"));
+  EXPECT_THAT(end.log, testing::Not(HasSubstr("SECRET_TOKEN")));
+  EXPECT_THAT(end.log, testing::Not(HasSubstr("evil")));
+  // A folder whose name a shell would split is reached by a link.
+  EXPECT_THAT(end.log, HasSubstr("TORCHINDUCTOR_CACHE_DIR=/tmp/dynbench-"));
+  EXPECT_THAT(end.log, HasSubstr("fds 0 1 2 3 \n")) << "3 is ls's own";
+  EXPECT_THAT(end.log, HasSubstr("\n0\n"));
+}
+
+TEST_F(ProgramEngineTest, ExitCodesAndSignalsAreCrashes) {
+  const End exit = Run(Shell("exit 7"));
+  EXPECT_EQ(exit.result->status, "crash");
+  EXPECT_EQ(exit.result->exit_code, 7);
+  EXPECT_EQ(Run(Shell("kill -SEGV $$")).result->exit_signal, SIGSEGV);
+  EXPECT_EQ(Run(Shell("true")).result->status, "crash");
+}
+
+TEST_F(ProgramEngineTest, NothingOfATreeIsLeft) {
+  // A daemon of its own session that ignores TERM and holds the output.
+  const End end =
+      Run(Shell("setsid sh -c 'trap \"\" TERM; sleep 600' & "
+                "echo 'dynbench: {\"status\": \"measured\"}'"));
+  EXPECT_EQ(end.result->outcome, Outcome::kPassed);
+  EXPECT_THAT(end.result->notes, testing::Contains(HasSubstr("left behind")));
+}
+
+TEST_F(ProgramEngineTest, TheTimeLimitEndsATreeThatIgnoresTerm) {
+  AttemptSpec spec = Shell("trap '' TERM; sleep 600 & sleep 600");
+  spec.experiment.timeout_ms = 200;
+  const End end = Run(spec);
+  EXPECT_EQ(end.result->status, "timeout");
+  EXPECT_THAT(end.result->error, HasSubstr("0.2 s"));
+  EXPECT_THAT(end.result->error, HasSubstr("--timeout"));
+}
+
+TEST_F(ProgramEngineTest, AScriptShowsItsStackBeforeItIsKilled) {
+  if (access("/usr/bin/python3", X_OK) != 0) GTEST_SKIP() << "no python";
+  fs::create_directories(dir_ / "scripts");
+  WriteText(
+      dir_ / "scripts/timm_models.py",
+      "import threading\ndef speedup_experiment():\n    print('cpu eval m ', end='', flush=True)\n"
+      "    threading.Event().wait()\nspeedup_experiment()\n");
+  AttemptSpec spec = Spec({"{python}", dir_ / "scripts/timm_models.py", "--output={output}"});
+  spec.experiment.engine = "script";
+  spec.experiment.model = "m";
+  spec.experiment.timeout_ms = 2'000;
+  const End end = Run(spec);
+  ASSERT_TRUE(end.result) << end.returned;
+  EXPECT_EQ(end.result->status, "timeout");
+  EXPECT_EQ(end.result->phase, plan::Phase::kMeasure) << end.log;
+  EXPECT_THAT(end.log, HasSubstr("in speedup_experiment"));
+  EXPECT_EQ(end.result->in_force.count("scripts.sha256"), 1u);
+}
+
+TEST_F(ProgramEngineTest, WhatThisHostLacksIsReturnedAndNamed) {
+  EXPECT_THAT(Run(Spec({"no-such-program"})).returned, HasSubstr("no-such-program"));
+  AttemptSpec script = Spec({"{python}", "/no/such/timm_models.py"});
+  script.experiment.engine = "script";
+  EXPECT_THAT(Run(script).returned, HasSubstr("/no/such/timm_models.py"));
+  AttemptSpec environment = Shell("true");
+  environment.experiment.environment = "other";
+  EXPECT_THAT(Run(environment).returned, HasSubstr("no environment other"));
+}
+
+TEST_F(ProgramEngineTest, APerformanceTestRunsOnlyInItsWindowAndCanBeCancelledBefore) {
+  std::promise<std::function<void()>> asked;
+  AttemptObserver observer;
+  observer.window = [&](std::function<void()> granted) { asked.set_value(std::move(granted)); };
+  AttemptSpec spec = Shell("echo 'dynbench: {\"status\": \"measured\"}'");
+  const AttemptId id = spec.id;
+  auto end = Start(spec, observer);
+  const auto granted = asked.get_future().get();
+  engine_->Cancel(id, "changed my mind");
+  EXPECT_EQ(end.get().result->outcome, Outcome::kCancelled);
+  granted();  // too late: nothing happens
+
+  std::promise<std::function<void()>> again;
+  observer.window = [&](std::function<void()> grant) { again.set_value(std::move(grant)); };
+  auto second = Start(Shell("echo 'dynbench: {\"status\": \"measured\"}'"), observer);
+  again.get_future().get()();
+  EXPECT_EQ(second.get().result->outcome, Outcome::kPassed);
+}
+
+TEST_F(ProgramEngineTest, CancelFreezeAndThaw) {
+  std::promise<void> started;
+  AttemptObserver observer;
+  observer.log = [&](int64_t offset, std::string_view) {
+    if (offset == 0) started.set_value();
+  };
+  AttemptSpec spec = Shell("echo begun; sleep 600");
+  const AttemptId id = spec.id;
+  auto end = Start(spec, observer);
+  started.get_future().wait();
+  std::promise<bool> frozen;
+  engine_->Freeze({id}, [&](bool all) { frozen.set_value(all); });
+  EXPECT_TRUE(frozen.get_future().get());
+  engine_->Thaw({id});
+  engine_->Cancel(id, "enough");
+  const End ended = end.get();
+  EXPECT_EQ(ended.result->outcome, Outcome::kCancelled);
+  EXPECT_EQ(ended.result->error, "enough");
+}
+
+TEST_F(ProgramEngineTest, BytesThatAreNoTextStayInTheLogAndOutOfTheResult) {
+  const End end = Run(Shell("printf '\\377\\000\\376'; exit 3"));
+  EXPECT_EQ(end.log, std::string("\xff\0\xfe", 3));
+  EXPECT_EQ(end.result->detail.find('\xff'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace dynbench::worker
+
+int main(int argc, char** argv) {
+  if (const auto lane = dynbench::worker::RunAsProgramLane(argc, argv)) return *lane;
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
