@@ -46,7 +46,7 @@ TEST(FlagRules, WhatWouldHaveNoEffectIsRefused) {
       {"--optimizer", "sgd", "--inference"},
       {"--use-eval-mode", "--inference"},
       {"--world-size", "3"},
-      {"--optimize-ddp-mode", "x", "--fsdp"},
+      {"--optimize-ddp-mode", "no_optimization", "--fsdp"},
       {"--amp-dtype", "float16", "--float32"},
       {"--suppress-errors", "--accuracy"},
       {"--cosine", "--performance"},
