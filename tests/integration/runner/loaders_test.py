@@ -210,6 +210,13 @@ class HuggingFace(WithLoaders):
         self.assert_result(attempt, outcome="passed", status="pass")
         self.assert_in_force(attempt, activation_checkpointing="True")
 
+    def test_parts_that_hold_a_configuration_of_their_own_have_no_cache(self):
+        config = dict(vocab_size=64, d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2)
+        attempt = self.hf(dict(kind="forward", sequence_length="8", labels="tokens",
+                               decoder_input_ids="same", config=json.dumps(config),
+                               **{"class": "MT5ForConditionalGeneration"}), "accuracy")
+        self.assert_result(attempt, outcome="passed", status="pass")
+
     def test_inputs_by_the_rules(self):
         for more, wanted in (
                 (dict(labels="classes", **{"class": "BertForSequenceClassification"}),
@@ -275,6 +282,13 @@ class TorchBench(WithLoaders):
         self.assert_result(attempt, outcome="passed", status="pass")
         self.assert_result(self.bench("own_gradients", dict(keeps_grad="true")), outcome="passed")
         self.assert_result(self.bench("own_gradients"), status="eager_fail_to_run")
+
+    def test_weights(self):
+        for weights in ("random", "auto"):
+            attempt = self.bench("pretrained", weights=weights)
+            self.assert_result(attempt, outcome="passed", weights="random")
+        self.assert_result(self.bench("pretrained", weights="pretrained"), outcome="lost",
+                           status="download_failed")
 
     def test_parts_and_arguments_for_training(self):
         attempt = self.bench("parts", dict(training_arguments='{"width": 3}'), **training())
