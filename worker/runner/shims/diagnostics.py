@@ -68,19 +68,16 @@ def _logs(folder):
 
 
 def _set_up_logging():
-    """Reads both variables again: torch did so at its import. The file alone gets the lines; on
-    stderr they would push the model's own words out of the capped log."""
+    """Reads both variables again: torch did so at its import. The file gets every line; on stderr they
+    would push the model's own words out of the capped log, so only warnings go there."""
     internal = torch._logging._internal
     internal._init_logs()
     if "TORCH_LOGS" not in os.environ:
         return
-    registry = internal.log_registry
-    for name in [*registry.get_log_qnames(), *registry.get_artifact_log_qnames()]:
-        log = logging.getLogger(name)
-        for handler in list(log.handlers):
-            if isinstance(handler, logging.StreamHandler) and not isinstance(
-                    handler, (logging.FileHandler, internal.LazyTraceHandler)):
-                log.removeHandler(handler)
+    for name in internal.log_registry.get_log_qnames():
+        for handler in logging.getLogger(name).handlers:
+            if not isinstance(handler, (logging.FileHandler, internal.LazyTraceHandler)):
+                handler.setLevel(logging.WARNING)
 
 
 def _compile_debug(folder):

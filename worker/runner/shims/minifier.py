@@ -7,6 +7,7 @@ import sys
 
 import torch
 import torch._dynamo
+import torch._inductor.config
 
 from . import callables, diagnostics, failures
 from .accuracy import run_side
@@ -34,22 +35,25 @@ def minify(experiment, loaded, work_dir):
 
 def _find_graph(experiment, loaded, folder):
     """Runs compiled once more with every graph checked; the launcher for the first wrong one."""
-    config = dict(repro_after="dynamo", repro_level=4, debug_dir_root=folder,
-                  repro_tolerance=experiment["accuracy"]["tolerance"])
+    # Inductor's own graphs, both directions. Of another compiler the graphs of dynamo, forward only:
+    # what it made of one has no parameters whose gradients could be compared.
+    aot = experiment["options"]["backend"] == "inductor"
+    config = dict(repro_after="aot" if aot else "dynamo", repro_forward_only=not aot, repro_level=4,
+                  debug_dir_root=folder, repro_tolerance=experiment["accuracy"]["tolerance"])
     seed()
     torch._dynamo.reset()
-    with torch._dynamo.config.patch(**config):
+    # A cached graph would not be looked at again.
+    with torch._dynamo.config.patch(**config), torch._inductor.config.patch(
+            force_disable_caches=True):
         try:
             run_side(experiment, callables.copy_of(experiment, loaded.model), loaded.inputs,
                      compiled=True)
-        except Exception as error:
-            told = error
-            while told is not None:
-                path = getattr(told, "minifier_path", None)
-                if path and os.path.exists(path):
-                    return path
-                told = told.__cause__ or told.__context__
-            raise
+        except Exception:
+            # Of whatever kind: what tells a wrong graph from another failure is the launcher.
+            found = _newest(folder, "minifier_launcher.py")
+            if found is None:
+                raise
+            return found
     return None
 
 
@@ -63,7 +67,7 @@ def _run(launcher, folder, timeout_s):
                            timeout=timeout_s)
         except subprocess.TimeoutExpired:
             return "minifier: not done after %d s; its launcher is kept" % timeout_s
-    repro = _newest_repro(folder)
+    repro = _newest(folder, "repro.py")
     if repro is None:
         return "minifier: it made no repro (minifier.log says why); its launcher is kept"
     if repro != os.path.join(folder, "repro.py"):
@@ -71,7 +75,6 @@ def _run(launcher, folder, timeout_s):
     return "minifier: repro.py is kept"
 
 
-def _newest_repro(folder):
-    found = [os.path.join(parent, name) for parent, _, names in os.walk(folder)
-             for name in names if name == "repro.py"]
+def _newest(folder, name):
+    found = [os.path.join(parent, name) for parent, _, names in os.walk(folder) if name in names]
     return max(found, key=os.path.getmtime) if found else None

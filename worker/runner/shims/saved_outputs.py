@@ -74,18 +74,28 @@ def difference(saved, found):
     return ""
 
 
+def _read(path):
+    try:
+        saved = torch.load(path, weights_only=True)
+    except Exception as error:
+        raise OptionRefused("%s cannot be read: %s" % (path, str(error).splitlines()[0])) from error
+    if not isinstance(saved, dict) or saved.get("format") != _FORMAT:
+        raise OptionRefused("%s was not saved by this version of dynbench" % path)
+    return saved
+
+
 def compare_and_save(experiment, output, notes):
     """Compares first, so that one folder may be both. Returns how the outputs differ, or ""."""
     if not (experiment["save_outputs_to"] or experiment["compare_outputs_with"]):
         return ""
     found, differs = _flat(output), ""
     if experiment["compare_outputs_with"]:
-        saved = torch.load(_file(experiment["compare_outputs_with"], experiment), weights_only=True)
+        saved = _read(_file(experiment["compare_outputs_with"], experiment))
         differs = difference(saved["outputs"], found)
         notes.append("outputs compared bit by bit with those of PyTorch %s" % saved["torch"])
     if experiment["save_outputs_to"]:
         path = _file(experiment["save_outputs_to"], experiment)
-        torch.save({"format": _FORMAT, "torch": torch.__version__, "outputs": found}, path + ".new")
+        torch.save({"format": _FORMAT, "torch": str(torch.__version__), "outputs": found}, path + ".new")
         os.replace(path + ".new", path)
         notes.append("outputs saved as %s" % path)
     return differs
