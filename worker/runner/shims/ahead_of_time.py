@@ -78,12 +78,16 @@ def dynamic_dimensions(tensor):
     return found or None
 
 
+def all_dynamic(options):
+    """Every dimension, rather than those that are marked."""
+    marked_only = options["dynamic_batch_only"] or options.get("unbacked_batch_only", False)
+    return options["dynamic_shapes"] and not marked_only
+
+
 def dynamic_shapes(experiment, tensors):
     """For torch.export, one of each tensor: every dimension with --dynamic-shapes, else what was
     marked. None: all static."""
-    options = experiment["options"]
-    marked_only = options["dynamic_batch_only"] or options.get("unbacked_batch_only", False)
-    if options["dynamic_shapes"] and not marked_only:
+    if all_dynamic(experiment["options"]):
         return [{i: torch.export.Dim.AUTO for i in range(tensor.dim())} or None
                 for tensor in tensors]
     marks = [dynamic_dimensions(tensor) for tensor in tensors]
@@ -248,9 +252,10 @@ def build_aot_precompile(experiment, step, model, inputs):
     options = experiment["options"]
     artifact = InPython("aot_precompile")
     settings = dict(_mode_options(options), guard_filter_fn=lambda guards: [False] * len(guards))
-    dynamic = options["dynamic_shapes"] and not options["dynamic_batch_only"] or None
+    if hasattr(torch._dynamo.config, "enable_aot_compile"):
+        torch._dynamo.config.enable_aot_compile = True  # off by default in older versions
     compiled = torch.compile(step, fullgraph=True, backend=options["backend"], options=settings,
-                             dynamic=dynamic)
+                             dynamic=all_dynamic(options) or None)
     if not hasattr(compiled, "aot_compile"):
         raise CapabilityMissing("aot_precompile", "PyTorch %s has no torch.compile(…).aot_compile"
                                 % torch.__version__)

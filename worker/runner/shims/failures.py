@@ -87,6 +87,8 @@ def useful_line(exception):
     one after it when the first only announces it."""
     if isinstance(exception, ValidationFailed) and exception.__cause__ is not None:
         return useful_line(exception.__cause__)
+    if isinstance(exception, CapabilityMissing):
+        return str(exception)
     text = traceback.format_exception_only(type(exception), exception)
     lines = [line.strip() for line in "".join(text).splitlines() if line.strip()]
     if isinstance(exception, SyntaxError):
