@@ -145,9 +145,10 @@ absl::StatusOr<std::vector<std::string>> CommandTree::CheckWords(
       const auto verbs = VerbNames(*app);
       if (verbs.empty()) {
         if (HasArguments(*app)) continue;
-        return Usage(*app, "'" + arg + "' is not expected" +
-                               (i > 0 && args[i - 1][0] == '-' ? ": " + args[i - 1] + " takes no value"
-                                                               : ""));
+        return Usage(
+            *app,
+            "'" + arg + "' is not expected" +
+                (i > 0 && args[i - 1][0] == '-' ? ": " + args[i - 1] + " takes no value" : ""));
       }
       if (std::find(verbs.begin(), verbs.end(), arg) == verbs.end()) {
         return Usage(*app, "unknown verb '" + arg + "'" + DidYouMean(arg, verbs));

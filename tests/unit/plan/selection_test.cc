@@ -19,7 +19,7 @@ Catalog TwoSuites() {
   }
   catalog.configurations["default"] =
       *ParseConfiguration("name: default\noptions: {backend: inductor}\n", "default.yaml");
-  catalog.profiles["default"] = {"default", "", {}, {}};
+  catalog.profiles["default"].name = "default";
   return catalog;
 }
 

@@ -23,6 +23,7 @@ TEST(ChildEnvironment, OnlyWhatIsAllowedPasses) {
                           {"TMPDIR", "/tmp"}};
   plan::LaunchProfile profile;
   profile.environment = {{"OMP_NUM_THREADS", "4"}};
+  profile.numa = "local";
   const Variables child = ChildEnvironment(ours, profile, {"/lib/a.so", "/lib/b.so"}, "/own/tmp");
   const Variables expected = {{"PATH", "/bin"},
                               {"HOME", "/home/u"},
@@ -32,6 +33,7 @@ TEST(ChildEnvironment, OnlyWhatIsAllowedPasses) {
                               {"PYTHONUNBUFFERED", "1"},
                               {"PYTORCH_NVML_BASED_CUDA_CHECK", "1"},
                               {"OMP_NUM_THREADS", "4"},
+                              {"DYNBENCH_NUMA", "local"},
                               {"LD_PRELOAD", "/lib/a.so:/lib/b.so"}};
   EXPECT_EQ(child, expected);
 }
