@@ -77,7 +77,7 @@ class SetupTorchbench(unittest.TestCase):
     def test_an_installer_that_fails_does_not_stop_the_others(self):
         said = self.run_script("--checkout", self.checkout, "--all", status=1)
         self.assertIn("a_library_that_nobody_has cannot be had", said)
-        self.assertIn("1 of 9 models could not be installed: needs_library", said)
+        self.assertIn("1 of 10 models could not be installed: needs_library", said)
         self.assertTrue(os.path.exists(self.log))
 
     def test_clones_once(self):
@@ -87,11 +87,21 @@ class SetupTorchbench(unittest.TestCase):
         self.assertEqual(self.imported_from(), os.path.join(cloned, "torchbenchmark"))
         self.assertNotIn("cloning", self.run_script(DYNBENCH_TORCHBENCH_URL="/nowhere"))
 
+    def test_names_what_the_models_share_and_the_environment_lacks(self):
+        util = os.path.join(self.checkout, "torchbenchmark", "util")
+        os.mkdir(util)
+        with open(os.path.join(util, "model.py"), "w", encoding="utf-8") as file:
+            file.write("import something_shared\n")
+        said = self.run_script("--checkout", self.checkout, status=1)
+        self.assertIn("No module named 'something_shared'", said)
+        self.assertIn("--requirements", said)
+
     def test_what_it_refuses(self):
         for arguments, words, status in (
                 (["--checkout", self.folder], "is no checkout of pytorch/benchmark", 1),
                 (["--checkout", self.checkout, "--commit", "v9"], "not at v9", 1),
                 (["--checkout", self.checkout, "no_such"], "has no model no_such", 1),
+                (["--checkout", self.checkout, "--requirements"], "has no requirements.txt", 1),
                 (["--nonsense"], "unknown argument", 2)):
             self.assertIn(words, self.run_script(*arguments, status=status))
         said = self.run_script("--environment", os.path.join(self.folder, "none"), status=1)

@@ -38,6 +38,16 @@ TEST(TimingTest, SeveralCallsMakeOneSampleAndWaitOnce) {
   EXPECT_EQ(log, "[esrE]E]Es][csrC]C]Cs]");
 }
 
+TEST(TimingTest, WhatIsDoneBeforeEachCallIsWaitedFor) {
+  std::string log;
+  TimingPlan plan = Plan(&log);
+  plan.repeat = 1;
+  plan.iterations_per_run = 2;
+  plan.compiled.before_call = [&log] { log += "-"; };
+  TimePairs(plan);
+  EXPECT_EQ(log, "[esrE]Es][csr-sC]-sCs]");
+}
+
 TEST(TimingTest, ACallThatThrowsEndsTheLoop) {
   std::string log;
   TimingPlan plan = Plan(&log);

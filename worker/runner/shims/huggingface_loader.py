@@ -159,6 +159,13 @@ def silence_dropout(config):
             setattr(config, name, _NO_DROPOUT)
 
 
+def turn_cache_off(model):
+    """Of every part: some hold a copy of the configuration."""
+    for module in model.modules():
+        if hasattr(getattr(module, "config", None), "use_cache"):
+            module.config.use_cache = False
+
+
 def _inputs(experiment, parameters, model):
     """(keyword inputs, batch size)"""
     device, batch_size = experiment["device"], experiment["batch_size"] or 1
@@ -187,7 +194,7 @@ def load(experiment, _model_file):
     generates = parameters["kind"] == "generate"
     if parameters.get("use_cache", "true" if generates else "false") == "false" or (
             not experiment["generation"]):
-        model.config.use_cache = False
+        turn_cache_off(model)
     inputs, batch_size = _inputs(experiment, parameters, model)
     notes = ["layers cut: " + ", ".join(cut)] if cut else []
     if experiment["batch_size"] and batch_size != experiment["batch_size"]:

@@ -5,16 +5,18 @@ writes a .pth file), or the variable DYNBENCH_TORCHBENCH of the launch profile.
 """
 
 import collections
+import contextlib
 import importlib
 import importlib.util
 import json
 import os
 import sys
 import tempfile
+import urllib.error
 
 import torch
 
-from .failures import CapabilityMissing, OptionRefused
+from .failures import CapabilityMissing, OptionRefused, WeightsUnavailable
 from .loading import Loaded, seed
 
 _FOLDERS = ("models", "canary_models")
@@ -69,6 +71,64 @@ def _extra_arguments(experiment):
     return arguments
 
 
+class _Untouched(dict):
+    """Stands for pretrained weights that are not loaded: the model keeps its random ones."""
+
+
+class _Weights:
+    """What the models' constructors load from a network, by the experiment's `weights`: pretrained
+    ones as they ask for; random: none; auto: those whose file is on this host. `loaded` and `left`
+    count. In force within `with`."""
+
+    def __init__(self, wanted):
+        self.wanted, self.loaded, self.left = wanted, 0, 0
+        self.undo = contextlib.ExitStack()
+
+    def _take(self, url, file_name=None):
+        """Whether to load from `url`."""
+        name = file_name or os.path.basename(str(url).split("?")[0])
+        cached = os.path.exists(os.path.join(torch.hub.get_dir(), "checkpoints", name))
+        take = self.wanted == "pretrained" or (self.wanted == "auto" and cached)
+        self.loaded, self.left = self.loaded + take, self.left + (not take)
+        return take
+
+    def _replace(self, holder, name, value):
+        self.undo.callback(setattr, holder, name, getattr(holder, name))
+        setattr(holder, name, value)
+
+    def __enter__(self):
+        from_url, load_state_dict = torch.hub.load_state_dict_from_url, torch.nn.Module.load_state_dict
+
+        def load_from_url(url, *args, **kwargs):
+            if self._take(url, kwargs.get("file_name")):
+                return from_url(url, *args, **kwargs)
+            return _Untouched()
+
+        def load(module, state, *args, **kwargs):
+            if isinstance(state, _Untouched):
+                return None
+            return load_state_dict(module, state, *args, **kwargs)
+
+        self._replace(torch.hub, "load_state_dict_from_url", load_from_url)
+        self._replace(torch.nn.Module, "load_state_dict", load)
+        with contextlib.suppress(ImportError):
+            from torchvision.models import _api as torchvision
+
+            get = torchvision.WeightsEnum.get_state_dict
+
+            def of_torchvision(weights, *args, **kwargs):
+                return get(weights, *args, **kwargs) if self._take(weights.url) else _Untouched()
+
+            self._replace(torchvision.WeightsEnum, "get_state_dict", of_torchvision)
+        return self
+
+    def __exit__(self, *_exception):
+        self.undo.close()
+
+    def word(self):
+        return "random" if self.left else "pretrained" if self.loaded else "unknown"
+
+
 def instantiate(experiment, parameters):
     module = model_module(experiment["source"]["name"], parameters.get("package", ""))
     kind = getattr(module, "Model", None)
@@ -104,7 +164,14 @@ def inputs_of(experiment, parameters, given, batch_size):
 def load(experiment, _model_file):
     parameters = _parameters(experiment)
     find_package()
-    benchmark = instantiate(experiment, parameters)
+    with _Weights(experiment["weights"]) as weights:
+        try:
+            benchmark = instantiate(experiment, parameters)
+        except urllib.error.URLError as error:
+            if experiment["weights"] != "pretrained":
+                raise
+            raise WeightsUnavailable("weights of %s: %s" % (experiment["source"]["name"],
+                                                            error)) from error
     model, given = benchmark.get_module()
     if parameters.get("use_cache") == "false" and hasattr(model, "config"):
         model.config.use_cache = False
@@ -114,6 +181,6 @@ def load(experiment, _model_file):
         notes.append("batch size %d was asked for, the model's own is %d" % (asked, batch_size))
     inputs = inputs_of(experiment, parameters, given, batch_size)
     package = sys.modules["torchbenchmark"]
-    return Loaded(model=model, inputs=inputs, batch_size=batch_size or 0, weights="unknown",
+    return Loaded(model=model, inputs=inputs, batch_size=batch_size or 0, weights=weights.word(),
                   notes=notes, in_force={"torchbenchmark": os.path.dirname(
                       os.path.abspath(package.__file__))})
