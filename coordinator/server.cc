@@ -15,7 +15,9 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "common/base/time.h"
 #include "common/plan/catalog.h"
+#include "common/store/writes.h"
 #include "coordinator/address.h"
 #include "coordinator/control/service.h"
 #include "coordinator/session/worker_session.h"
@@ -90,6 +92,7 @@ class Server::Impl {
 
  private:
   absl::Status OpenStore(const ServerOptions& options);
+  absl::Status KeepInstalledFiles();
   absl::Status Listen(const Address& listen);
   void WriteReady() const;
 
@@ -132,6 +135,7 @@ absl::Status Server::Impl::Start(const ServerOptions& options) {
   }
   ASSIGN_OR_RETURN(catalog_, plan::LoadCatalog(suites));
   RETURN_IF_ERROR(OpenStore(options));
+  RETURN_IF_ERROR(KeepInstalledFiles());
   ASSIGN_OR_RETURN(http_, web::HttpServer::Bind(http.host, http.port));
   http.port = http_->port();
   http_url_ = "http://" + http.ToString();
@@ -165,6 +169,19 @@ absl::Status Server::Impl::OpenStore(const ServerOptions& options) {
                                                       &predictions_, &metrics_);
   ASSIGN_OR_RETURN(auto reader, store::Database::Open(database_, store::Access::kReadOnly));
   return dispatcher_->Start(*reader);
+}
+
+// Model files of installed suites are served as those that travel with a job. Files of an earlier
+// version stay, since the jobs that were planned with them may be retried.
+absl::Status Server::Impl::KeepInstalledFiles() {
+  return ingest_->ApplyAndWait([this](store::Database& db) {
+    for (const auto& [suite, files] : catalog_.model_files) {
+      for (const auto& [path, file] : files) {
+        RETURN_IF_ERROR(store::PutFile(db, file.sha256, file.name, file.bytes, UnixNow()));
+      }
+    }
+    return absl::OkStatus();
+  });
 }
 
 absl::Status Server::Impl::Listen(const Address& listen) {

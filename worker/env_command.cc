@@ -41,10 +41,12 @@ absl::Status AddEnvironment(const std::string& environments_dir, const std::stri
                                                          ? known->files
                                                          : std::map<std::string, HashedFile>()));
   environment.hash = EnvironmentHash(environment.files);
-  Tell(absl::StrCat(
-      "torch ", environment.facts.torch_version, ", python ", environment.facts.python_version,
-      ", devices ", absl::StrJoin(environment.facts.devices, ", "), ", suites ",
-      absl::StrJoin(environment.facts.suites, ", "), ", hash ", environment.hash.substr(0, 12)));
+  Tell(absl::StrCat("torch ", environment.facts.torch_version, ", python ",
+                    environment.facts.python_version, ", devices ",
+                    absl::StrJoin(environment.facts.devices, ", "), ", suites ",
+                    absl::StrJoin(environment.facts.suites, ", "), ", can ",
+                    absl::StrJoin(environment.facts.capabilities, ", "), ", hash ",
+                    environment.hash.substr(0, 12)));
   RunnerBuildOptions options;
   // A record outlives the spelling of its folder: a link that led here may be gone when it is read.
   std::error_code error;

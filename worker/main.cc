@@ -45,6 +45,7 @@ struct Flags {
   int lanes = 0;
   int64_t disk_low_mib = 2'048;
   int64_t cache_cap_mib = 20'480;
+  int64_t artifacts_cap_mib = 10'240;
   int keep_failed = 20;
 };
 
@@ -181,6 +182,7 @@ absl::Status RunWorker(const Flags& flags) {
   options.slots = PlanSlots(options.inventory, options.cores, gpus, flags.lanes);
   options.disk_low_bytes = flags.disk_low_mib << 20;
   options.cache_cap_bytes = flags.cache_cap_mib << 20;
+  options.artifacts_cap_bytes = flags.artifacts_cap_mib << 20;
   options.keep_failed = flags.keep_failed;
   options.profile = ProfileLookup();
   EventLoop loop;
@@ -251,6 +253,9 @@ int Main(int argc, char** argv) {
     to->add_option("--disk-low-mib", flags.disk_low_mib, "Take no work with less free space")
         ->check(CLI::NonNegativeNumber);
     to->add_option("--cache-cap-mib", flags.cache_cap_mib, "Size of the store of prepared caches")
+        ->check(CLI::NonNegativeNumber);
+    to->add_option("--artifacts-cap-mib", flags.artifacts_cap_mib,
+                   "Size of what diagnostic reruns and minifiers left")
         ->check(CLI::NonNegativeNumber);
     to->add_option("--keep-failed", flags.keep_failed, "Work folders of failed attempts to keep")
         ->check(CLI::NonNegativeNumber);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/formats/error_clusters.h"
 #include "common/formats/format_number.h"
 
 namespace dynbench::formats {
@@ -19,6 +20,9 @@ namespace {
 using plan::Outcome;
 using plan::Test;
 using store::ResultRow;
+
+// From this many models on, failures with one error are one line.
+constexpr size_t kClusterModels = 3;
 
 // A word of an experiment that a job may vary; those that it does not vary are said once, on top.
 struct Dimension {
@@ -55,11 +59,32 @@ std::vector<bool> Varies(const std::vector<ResultRow>& rows) {
   return varies;
 }
 
-// Both tests of one model under the same words.
+// The tests of one model under the same words.
 struct Pair {
   const ResultRow* performance = nullptr;
   const ResultRow* accuracy = nullptr;
-  const ResultRow& any() const { return performance != nullptr ? *performance : *accuracy; }
+  const ResultRow* tolerance = nullptr;
+  const ResultRow* batch_size = nullptr;
+
+  const ResultRow*& Place(Test test) {
+    switch (test) {
+      case Test::kPerformance:
+        return performance;
+      case Test::kAccuracy:
+        return accuracy;
+      case Test::kTolerance:
+        return tolerance;
+      case Test::kBatchSize:
+        break;
+    }
+    return batch_size;
+  }
+  const ResultRow& any() const {
+    for (const ResultRow* row : {performance, accuracy, tolerance}) {
+      if (row != nullptr) return *row;
+    }
+    return *batch_size;
+  }
 };
 
 // In the order of the rows. A row whose place is taken opens a pair of its own.
@@ -69,18 +94,16 @@ std::vector<Pair> Pairs(const std::vector<ResultRow>& rows) {
   for (const ResultRow& row : rows) {
     std::vector<std::string> key = WordsOf(row.experiment);
     key.push_back(row.experiment.model);
-    const bool performance = row.experiment.test == Test::kPerformance;
     const auto found = index.find(key);
     if (found != index.end()) {
-      Pair& pair = pairs[found->second];
-      const ResultRow*& place = performance ? pair.performance : pair.accuracy;
+      const ResultRow*& place = pairs[found->second].Place(row.experiment.test);
       if (place == nullptr) {
         place = &row;
         continue;
       }
     }
     index[key] = pairs.size();
-    pairs.push_back(performance ? Pair{&row, nullptr} : Pair{nullptr, &row});
+    pairs.emplace_back().Place(row.experiment.test) = &row;
   }
   return pairs;
 }
@@ -131,23 +154,47 @@ Cell BatchCell(const Pair& pair) {
   return {batch > 0 ? std::to_string(batch) : "-", Tone::kPlain};
 }
 
-std::vector<Column> Columns(const std::vector<bool>& varies, bool performance, bool accuracy) {
+// Which tests the job has, so which columns its table.
+struct Tests {
+  bool performance = false, accuracy = false, tolerance = false, batch_size = false;
+};
+
+std::vector<Column> Columns(const std::vector<bool>& varies, const Tests& tests) {
   std::vector<Column> columns = {{"model", Align::kLeft, 0}};
   for (size_t d = 0; d < kDimensions.size(); ++d) {
     if (varies[d]) columns.push_back({kDimensions[d].title, Align::kLeft, 0});
   }
-  columns.push_back({"batch", Align::kRight, 3});
-  if (performance) {
+  columns.push_back({"batch", Align::kRight, 4});
+  if (tests.performance) {
     columns.push_back({"performance", Align::kLeft, 0});
     columns.push_back({"speedup", Align::kRight, 0});
     columns.push_back({"eager ms", Align::kRight, 0});
     columns.push_back({"compiled ms", Align::kRight, 0});
     columns.push_back({"compile s", Align::kRight, 1});
-    columns.push_back({"memory", Align::kRight, 2});
-    columns.push_back({"peak MB", Align::kRight, 4});
+    columns.push_back({"pays after", Align::kRight, 2});
+    columns.push_back({"breaks", Align::kRight, 5});
+    columns.push_back({"memory", Align::kRight, 3});
+    columns.push_back({"peak MB", Align::kRight, 6});
   }
-  if (accuracy) columns.push_back({"accuracy", Align::kLeft, 0});
+  if (tests.accuracy) columns.push_back({"accuracy", Align::kLeft, 0});
+  if (tests.tolerance) {
+    columns.push_back({"tolerance", Align::kLeft, 0});
+    columns.push_back({"max", Align::kRight, 0});
+    columns.push_back({"mean", Align::kRight, 1});
+    columns.push_back({"std", Align::kRight, 1});
+  }
+  if (tests.batch_size) {
+    columns.push_back({"batch size", Align::kLeft, 0});
+    columns.push_back({"largest", Align::kRight, 0});
+  }
   return columns;
+}
+
+// Calls after which compiling has paid; "never" where a compiled call is not faster.
+Cell PaysAfterCell(const plan::Metrics& m) {
+  if (m.break_even_calls) return {Fixed(std::ceil(*m.break_even_calls), 0), Tone::kPlain};
+  if (m.speedup && *m.speedup <= 1) return {"never", Tone::kWarning};
+  return {"-", Tone::kDim};
 }
 
 void AddPerformance(const ResultRow* row, std::vector<Cell>* cells) {
@@ -161,9 +208,41 @@ void AddPerformance(const ResultRow* row, std::vector<Cell>* cells) {
   cells->push_back(LatencyCell(m.eager_latency_ms, m.eager_spread));
   cells->push_back(LatencyCell(m.abs_latency_ms, m.compiled_spread));
   cells->push_back(NumberCell(m.compilation_latency_s, [](double s) { return Fixed(s, 1); }));
+  cells->push_back(PaysAfterCell(m));
+  cells->push_back(m.graph_breaks ? Cell{std::to_string(*m.graph_breaks)} : Cell{"-", Tone::kDim});
   cells->push_back(NumberCell(m.compression_ratio, Times));
   cells->push_back(
       NumberCell(m.compiled_peak_memory_bytes, [](double b) { return Fixed(b / 1e6, 0); }));
+}
+
+void AddTolerance(const ResultRow* row, std::vector<Cell>* cells) {
+  static const plan::Metrics kNone;
+  const plan::Metrics& m = row != nullptr && row->result ? row->result->metrics : kNone;
+  const auto distance = [](double value) { return absl::StrCat(value); };
+  cells->push_back(StatusCell(row));
+  cells->push_back(NumberCell(m.tolerance_max, distance));
+  cells->push_back(NumberCell(m.tolerance_mean, distance));
+  cells->push_back(NumberCell(m.tolerance_std, distance));
+}
+
+void AddBatchSize(const ResultRow* row, std::vector<Cell>* cells) {
+  cells->push_back(StatusCell(row));
+  const bool found = row != nullptr && row->result && row->result->outcome == Outcome::kPassed;
+  cells->push_back(found ? Cell{std::to_string(row->result->batch_size), Tone::kStrong}
+                         : Cell{"-", Tone::kDim});
+}
+
+std::vector<Cell> CellsOf(const Pair& pair, const std::vector<bool>& varies, const Tests& tests) {
+  std::vector<Cell> cells = {{pair.any().experiment.model, Tone::kPlain}};
+  for (size_t d = 0; d < kDimensions.size(); ++d) {
+    if (varies[d]) cells.push_back({kDimensions[d].of(pair.any().experiment), Tone::kPlain});
+  }
+  cells.push_back(BatchCell(pair));
+  if (tests.performance) AddPerformance(pair.performance, &cells);
+  if (tests.accuracy) cells.push_back(StatusCell(pair.accuracy));
+  if (tests.tolerance) AddTolerance(pair.tolerance, &cells);
+  if (tests.batch_size) AddBatchSize(pair.batch_size, &cells);
+  return cells;
 }
 
 std::string Title(const store::JobRow& job, const std::vector<ResultRow>& rows,
@@ -198,13 +277,21 @@ std::string Subject(const ResultRow& row, const std::vector<bool>& varies) {
 
 std::string Failures(const store::JobRow& job, const std::vector<ResultRow>& rows,
                      const std::vector<bool>& varies, const TableStyle& style) {
-  std::string text;
+  const std::vector<ErrorCluster> clusters = ClusterErrors(rows);
+  std::string text = ClusterLines(clusters, kClusterModels);
+  std::set<const ResultRow*> told;
+  for (const ErrorCluster& cluster : clusters) {
+    if (cluster.models.size() >= kClusterModels) {
+      told.insert(cluster.rows.begin(), cluster.rows.end());
+    }
+  }
   const ResultRow* first = nullptr;
   for (const ResultRow& row : rows) {
     if (!row.result) continue;
     const Outcome outcome = row.result->outcome;
     if (outcome != Outcome::kFailed && outcome != Outcome::kLost) continue;
     if (first == nullptr) first = &row;
+    if (told.contains(&row)) continue;
     text += absl::StrCat("  ", Paint(Printable(Subject(row, varies)), Tone::kStrong, style), ": ",
                          Printable(FailureText(*row.result)), "\n");
   }
@@ -296,8 +383,8 @@ std::string Legend(const std::vector<std::string>& left_out, bool performance,
   std::string text;
   if (performance) {
     text +=
-        "speedup: eager / compiled, medians.  ±: half the interquartile range.  memory: eager / "
-        "compiled peak.\n";
+        "speedup: eager / compiled, medians.  ±: half the interquartile range.  pays after: calls "
+        "until compiling has paid.  breaks: graph breaks.  memory: eager / compiled peak.\n";
   }
   if (!left_out.empty()) {
     std::string columns;
@@ -375,25 +462,16 @@ std::string ResultsTable(const store::JobRow& job, const std::vector<ResultRow>&
     return std::any_of(rows.begin(), rows.end(),
                        [&](const ResultRow& row) { return row.experiment.test == test; });
   };
-  const bool performance = has(Test::kPerformance);
-  const bool accuracy = has(Test::kAccuracy);
+  const Tests tests = {has(Test::kPerformance), has(Test::kAccuracy), has(Test::kTolerance),
+                       has(Test::kBatchSize)};
   const std::vector<Pair> pairs = Pairs(rows);
-  TextTable table(Columns(varies, performance, accuracy));
-  for (const Pair& pair : pairs) {
-    std::vector<Cell> cells = {{pair.any().experiment.model, Tone::kPlain}};
-    for (size_t d = 0; d < kDimensions.size(); ++d) {
-      if (varies[d]) cells.push_back({kDimensions[d].of(pair.any().experiment), Tone::kPlain});
-    }
-    cells.push_back(BatchCell(pair));
-    if (performance) AddPerformance(pair.performance, &cells);
-    if (accuracy) cells.push_back(StatusCell(pair.accuracy));
-    table.AddRow(std::move(cells));
-  }
+  TextTable table(Columns(varies, tests));
+  for (const Pair& pair : pairs) table.AddRow(CellsOf(pair, varies, tests));
   std::string text = Title(job, rows, varies, style);
   if (!rows.empty()) {
     std::vector<std::string> left_out;
     text += "\n" + table.Render(style, &left_out);
-    text += Legend(left_out, performance, style);
+    text += Legend(left_out, tests.performance, style);
   }
   text += Failures(job, rows, varies, style);
   text += Reasons(rows, Outcome::kSkipped, style);

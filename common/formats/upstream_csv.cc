@@ -1,118 +1,139 @@
 #include "common/formats/upstream_csv.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
-#include <iterator>
-#include <optional>
+#include <cstring>
+#include <map>
+#include <set>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "common/formats/compiler_report.h"
+#include "common/formats/csv_text.h"
 #include "common/formats/format_number.h"
 
 namespace dynbench::formats {
 namespace {
 
-constexpr char kCounters[] =
-    "calls_captured,unique_graphs,fallbacks_to_eager,graph_breaks,unique_graph_breaks,"
-    "autograd_captures,autograd_compiles,cudagraph_skips";
+using store::ResultRow;
 
-std::string Quoted(const std::string& cell) {
-  if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
-  std::string quoted = "\"";
-  for (const char c : cell) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
+std::vector<std::string> Names(const std::vector<UpstreamColumn>& columns) {
+  std::vector<std::string> names;
+  names.reserve(columns.size());
+  for (const UpstreamColumn& column : columns) names.push_back(column.name);
+  return names;
 }
 
-std::string Line(const std::vector<std::string>& cells) {
-  std::string line;
-  for (size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + Quoted(cells[i]);
-  return line + "\n";
-}
-
-std::string Float(const std::optional<double>& value) {
-  return value ? Fixed(*value, 6) : std::string("0");
-}
-
-std::string Gigabytes(const std::optional<double>& bytes) {
-  return bytes ? Fixed(*bytes / 1e9, 6) : std::string("0");
-}
-
-std::vector<std::string> Counters(const plan::Metrics& m) {
+std::vector<std::string> Cells(const std::vector<UpstreamColumn>& columns, const ResultRow& row) {
   std::vector<std::string> cells;
-  for (const auto& counter :
-       {m.calls_captured, m.unique_graphs, m.fallbacks_to_eager, m.graph_breaks,
-        m.unique_graph_breaks, m.autograd_captures, m.autograd_compiles, m.cudagraph_skips}) {
-    cells.push_back(std::to_string(counter.value_or(0)));
-  }
+  cells.reserve(columns.size());
+  for (const UpstreamColumn& column : columns) cells.push_back(column.cell(row).text);
   return cells;
 }
 
-std::string PerformanceLine(const store::ResultRow& row) {
-  const plan::Result& result = *row.result;
-  const bool measured = result.outcome == plan::Outcome::kPassed;
-  const plan::Metrics metrics = measured ? result.metrics : plan::Metrics{};
-  std::vector<std::string> cells = {row.experiment.device,
-                                    row.experiment.model,
-                                    std::to_string(measured ? result.batch_size : 0),
-                                    Fixed(metrics.speedup.value_or(0), 6),
-                                    Fixed(metrics.abs_latency_ms.value_or(0), 6),
-                                    Float(metrics.compilation_latency_s),
-                                    Float(metrics.compression_ratio),
-                                    Gigabytes(metrics.eager_peak_memory_bytes),
-                                    Gigabytes(metrics.compiled_peak_memory_bytes)};
-  for (std::string& counter : Counters(metrics)) cells.push_back(std::move(counter));
-  return Line(cells);
-}
-
-std::string AccuracyLine(const store::ResultRow& row) {
-  const plan::Result& result = *row.result;
-  // A lost experiment has upstream's historic word for it when nothing better is known.
-  const std::string status = result.status.empty() ? "infra_error" : result.status;
-  std::vector<std::string> cells = {row.experiment.device, row.experiment.model,
-                                    std::to_string(result.batch_size), status};
-  for (std::string& counter : Counters(result.metrics)) cells.push_back(std::move(counter));
-  cells.push_back(Float(result.metrics.compilation_latency_s));
-  return Line(cells);
-}
-
-bool WasTried(const store::ResultRow& row) {
-  if (!row.result) return false;
-  const plan::Outcome outcome = row.result->outcome;
-  return outcome == plan::Outcome::kPassed || outcome == plan::Outcome::kFailed ||
-         outcome == plan::Outcome::kLost;
-}
-
-}  // namespace
-
-std::string UpstreamCsv(plan::Test test, const std::vector<store::ResultRow>& rows) {
-  const bool performance = test == plan::Test::kPerformance;
-  std::string text =
-      performance
-          ? std::string("dev,name,batch_size,speedup,abs_latency,compilation_latency,") +
-                "compression_ratio,eager_peak_mem,dynamo_peak_mem," + kCounters
-          : std::string("dev,name,batch_size,accuracy,") + kCounters + ",compilation_latency";
-  text += "\n";
-  for (const store::ResultRow& row : rows) {
-    if (row.experiment.test != test || !WasTried(row)) continue;
-    text += performance ? PerformanceLine(row) : AccuracyLine(row);
+std::string BatchSizes(const std::vector<ResultRow>& rows) {
+  std::string text;
+  for (const ResultRow& row : rows) {
+    if (row.experiment.test != plan::Test::kBatchSize || !row.result) continue;
+    if (row.result->outcome != plan::Outcome::kPassed || row.result->batch_size < 1) continue;
+    text += CsvLine({row.experiment.model, std::to_string(row.result->batch_size)});
   }
   return text;
 }
 
-std::vector<CsvFile> UpstreamCsvFiles(const std::vector<store::ResultRow>& rows) {
-  std::vector<CsvFile> files;
-  for (const store::ResultRow& row : rows) {
-    const std::string& name = row.experiment.output;
-    if (name.empty()) continue;
-    const bool known = std::any_of(files.begin(), files.end(), [&](const CsvFile& file) {
-      return file.name == name && file.test == row.experiment.test;
-    });
-    if (known) continue;
-    std::vector<store::ResultRow> its_rows;
-    std::copy_if(rows.begin(), rows.end(), std::back_inserter(its_rows),
-                 [&](const store::ResultRow& r) { return r.experiment.output == name; });
-    files.push_back({name, row.experiment.test, UpstreamCsv(row.experiment.test, its_rows)});
+}  // namespace
+
+std::string UpstreamCsv(plan::Test test, const std::vector<ResultRow>& rows,
+                        const UpstreamOptions& options) {
+  if (test == plan::Test::kBatchSize) return BatchSizes(rows);
+  const std::vector<UpstreamColumn> columns = UpstreamColumns(test, rows, options);
+  std::string text = CsvLine(Names(columns));
+  for (const ResultRow& row : rows) {
+    if (row.experiment.test != test || !HasUpstreamRow(row)) continue;
+    text += CsvLine(Cells(columns, row));
   }
-  return files;
+  return text;
+}
+
+std::string CompilationMetricsCsv(const std::vector<ResultRow>& rows,
+                                  const UpstreamOptions& options) {
+  std::set<std::string> phases;
+  std::vector<std::pair<const ResultRow*, std::map<std::string, double>>> reported;
+  for (const ResultRow& row : rows) {
+    if (!HasUpstreamRow(row)) continue;
+    auto seconds = CompilePhases(*row.result);
+    if (seconds.empty()) continue;
+    for (const auto& [phase, value] : seconds) phases.insert(phase);
+    reported.emplace_back(&row, std::move(seconds));
+  }
+  if (reported.empty()) return "";
+  std::vector<UpstreamColumn> columns = UpstreamKeyColumns(options);
+  std::vector<std::string> header = Names(columns);
+  header.insert(header.end(), phases.begin(), phases.end());
+  std::string text = CsvLine(header);
+  for (const auto& [row, seconds] : reported) {
+    std::vector<std::string> cells = Cells(columns, *row);
+    for (const std::string& phase : phases) {
+      const auto found = seconds.find(phase);
+      cells.push_back(found == seconds.end() ? "0" : Fixed(found->second, 6));
+    }
+    text += CsvLine(cells);
+  }
+  return text;
+}
+
+std::string GraphBreaksCsv(const std::vector<ResultRow>& rows, bool deduped) {
+  std::string text;
+  std::set<std::string> known;
+  for (const ResultRow& row : rows) {
+    if (!row.result) continue;
+    for (const GraphBreak& graph_break : GraphBreaks(*row.result)) {
+      if (deduped && !known.insert(graph_break.reason).second) continue;
+      text += CsvLine({row.experiment.model, graph_break.reason, graph_break.user_stack},
+                      /*quote_all=*/true);
+    }
+  }
+  return text.empty() ? text
+                      : CsvLine({"model", "reason", "user_stack"}, /*quote_all=*/true) + text;
+}
+
+std::string StatsCsv(const std::vector<ResultRow>& rows) {
+  std::string text;
+  const std::vector<UpstreamColumn> columns = UpstreamKeyColumns({});
+  for (const ResultRow& row : rows) {
+    if (!HasUpstreamRow(row) || !row.result->metrics.total_aot_graphs) continue;
+    std::vector<std::string> cells = Cells(columns, row);
+    cells.push_back(std::to_string(*row.result->metrics.total_aot_graphs));
+    cells.push_back(std::to_string(row.result->metrics.ok_aot_graphs.value_or(0)));
+    text += CsvLine(cells);
+  }
+  if (text.empty()) return text;
+  return CsvLine({"dev", "name", "batch_size", "total_aot_graphs", "ok_aot_graphs"}) + text;
+}
+
+std::string RawTimingsNpy(const ResultRow& row) {
+  static_assert(std::endian::native == std::endian::little, "'<f8' is written as it lies");
+  if (!row.result) return "";
+  const auto& eager = row.result->eager_ns;
+  const auto& compiled = row.result->compiled_ns;
+  const size_t pairs = std::min(eager.size(), compiled.size());
+  if (pairs == 0) return "";
+  std::string header =
+      absl::StrCat("{'descr': '<f8', 'fortran_order': False, 'shape': (", pairs, ", 2), }");
+  // Magic, version and length take 10 bytes; the data begins at a multiple of 64.
+  header.append(63 - (10 + header.size()) % 64, ' ');
+  header += '\n';
+  std::string bytes("\x93NUMPY\x01\x00", 8);
+  bytes += static_cast<char>(header.size() & 0xFF);
+  bytes += static_cast<char>(header.size() >> 8);
+  bytes += header;
+  for (size_t i = 0; i < pairs; ++i) {
+    const double seconds[2] = {static_cast<double>(eager[i]) / 1e9,
+                               static_cast<double>(compiled[i]) / 1e9};
+    bytes.append(reinterpret_cast<const char*>(seconds), sizeof seconds);
+  }
+  return bytes;
 }
 
 }  // namespace dynbench::formats

@@ -6,7 +6,9 @@
 #include <system_error>
 #include <utility>
 
+#include "common/base/sha256.h"
 #include "common/base/status.h"
+#include "common/plan/nearest.h"
 
 namespace dynbench::plan {
 namespace {
@@ -47,6 +49,51 @@ absl::Status LoadFolder(const fs::path& folder, Parse parse, std::map<std::strin
   return absl::OkStatus();
 }
 
+absl::Status LoadModelFiles(const fs::path& root, Catalog* catalog) {
+  for (const auto& [name, suite] : catalog->suites) {
+    for (const ModelRules& model : suite.models) {
+      if (model.file.empty()) continue;
+      const std::string path = (root / model.file).string();
+      auto bytes = ReadTextFile(path);
+      if (!bytes.ok()) {
+        return Annotate(bytes.status(), absl::StrCat((root / (name + ".yaml")).string(), ":",
+                                                     model.line, ": model \"", model.name, "\""));
+      }
+      InstalledFile& file = catalog->model_files[name][model.file];
+      file.name = fs::path(model.file).filename().string();
+      file.sha256 = Sha256Hex(*bytes);
+      file.bytes = *std::move(bytes);
+    }
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::Status CheckName(const std::map<std::string, T>& known, const std::string& name,
+                       const std::string& what) {
+  if (known.contains(name)) return absl::OkStatus();
+  std::vector<std::string> names;
+  for (const auto& [key, value] : known) names.push_back(key);
+  return absl::InvalidArgumentError(absl::StrCat("names the ", what, " \"", name,
+                                                 "\", which is not installed",
+                                                 DidYouMean(name, names), "; correct the name"));
+}
+
+absl::Status CheckPresets(const fs::path& root, const Catalog& catalog) {
+  for (const auto& [name, preset] : catalog.presets) {
+    const std::string file = (root / "presets" / (name + ".yaml")).string();
+    for (const Request& request : preset.submissions) {
+      absl::Status status = CheckName(catalog.suites, request.suite, "suite");
+      status.Update(CheckName(catalog.profiles, request.profile, "profile"));
+      for (const std::string& configuration : request.configurations) {
+        status.Update(CheckName(catalog.configurations, configuration, "configuration"));
+      }
+      if (!status.ok()) return Annotate(status, file);
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Catalog> LoadCatalog(const std::string& folder) {
@@ -58,22 +105,17 @@ absl::StatusOr<Catalog> LoadCatalog(const std::string& folder) {
   }
   Catalog catalog;
   RETURN_IF_ERROR(LoadFolder(root, ParseSuite, &catalog.suites));
-  for (const auto& [name, suite] : catalog.suites) {
-    if (suite.loader == "path") {
-      return absl::InvalidArgumentError(absl::StrCat(
-          (root / (name + ".yaml")).string(),
-          ": the loader \"path\" is for a suite of your own, whose model files travel ",
-          "with the job; move it elsewhere and submit it with --suite FILE.yaml"));
-    }
-  }
+  RETURN_IF_ERROR(LoadModelFiles(root, &catalog));
   RETURN_IF_ERROR(LoadFolder(root / "configurations", ParseConfiguration, &catalog.configurations));
   RETURN_IF_ERROR(LoadFolder(root / "profiles", ParseProfile, &catalog.profiles));
+  RETURN_IF_ERROR(LoadFolder(root / "presets", ParsePreset, &catalog.presets));
   if (catalog.suites.empty() || !catalog.configurations.contains("default") ||
       !catalog.profiles.contains("default")) {
     return absl::NotFoundError(
         absl::StrCat(folder, ": holds no suites (wanted: *.yaml, configurations/default.yaml, ",
                      "profiles/default.yaml); set DYNBENCH_SUITES to the installed folder"));
   }
+  RETURN_IF_ERROR(CheckPresets(root, catalog));
   return catalog;
 }
 

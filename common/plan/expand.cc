@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "common/plan/apply_rules.h"
+#include "common/plan/effect_check.h"
 #include "common/plan/nearest.h"
 #include "common/plan/partition.h"
 #include "common/plan/request_check.h"
@@ -16,9 +18,6 @@ namespace dynbench::plan {
 namespace {
 
 constexpr char kCustom[] = "custom";
-constexpr char kTrainingLater[] =
-    "training is not run by this version of dynbench; it comes with a later one";
-constexpr char kFreezingInference[] = "freezing is for inference only";
 
 template <typename T>
 std::string Known(const std::map<std::string, T>& map) {
@@ -43,10 +42,10 @@ absl::StatusOr<std::vector<Configuration>> ConfigurationsOf(const Request& reque
                                                             const Catalog& catalog) {
   std::vector<Configuration> configurations;
   if (request.options && request.configurations.empty()) {
-    configurations.push_back({kCustom, "bare compiler flags", *request.options});
-    // As upstream: marking the batch dimension alone is a way of compiling dynamically.
-    CompileOptions& options = configurations.back().options;
-    if (options.dynamic_batch_only) options.dynamic_shapes = true;
+    Configuration& custom = configurations.emplace_back();
+    custom.name = kCustom;
+    custom.options = *request.options;
+    Imply(&custom.options);
     return configurations;
   }
   std::vector<std::string> names = request.configurations;
@@ -67,56 +66,26 @@ struct Axes {
   std::vector<Test> tests;
   std::vector<Configuration> configurations;
   std::vector<std::string> environments;
-  std::vector<Start> starts;
   std::string device;
 };
+
+// A configuration may say how it is started; the submission's word wins.
+std::vector<Start> StartsIn(const Request& request, const Configuration& configuration) {
+  if (!request.starts.empty() || configuration.starts.empty()) return StartsOf(request);
+  return configuration.starts;
+}
+
+bool HasSeveralStarts(const Request& request, const Axes& axes) {
+  std::set<Start> starts;
+  for (const Configuration& configuration : axes.configurations) {
+    for (const Start start : StartsIn(request, configuration)) starts.insert(start);
+  }
+  return starts.size() > 1;
+}
 
 Precision PrecisionOf(const Request& request, Mode mode) {
   if (request.precision) return *request.precision;
   return mode == Mode::kTraining ? Precision::kAmp : Precision::kBf16;
-}
-
-int BatchSizeOf(const Request& request, const ModelRules& rules, Mode mode, Test test) {
-  if (request.batch_size > 0) return request.batch_size;
-  const auto listed = request.batch_sizes.find(rules.name);
-  if (listed != request.batch_sizes.end()) return listed->second;
-  if (test == Test::kAccuracy && rules.batch_size_accuracy > 0) return rules.batch_size_accuracy;
-  return mode == Mode::kTraining ? rules.batch_size_training : rules.batch_size;
-}
-
-AccuracyRules AccuracyOf(const Request& request, const ModelRules& rules, const Experiment& e) {
-  const bool training = e.mode == Mode::kTraining;
-  AccuracyRules accuracy;
-  accuracy.tolerance = training             ? rules.tolerance_training
-                       : e.options.freezing ? rules.tolerance_freezing
-                                            : rules.tolerance_inference;
-  if (request.tolerance) accuracy.tolerance = *request.tolerance;
-  accuracy.cosine = rules.cosine;
-  accuracy.larger_multiplier_for_small_tensors = rules.larger_multiplier_for_small_tensors;
-  accuracy.eager_not_deterministic =
-      training ? rules.eager_not_deterministic_training : rules.eager_not_deterministic_inference;
-  accuracy.non_deterministic = rules.non_deterministic;
-  return accuracy;
-}
-
-bool Applies(const Condition& when, const Experiment& e, const FleetFacts& fleet) {
-  return (when.device.empty() || when.device == e.device) &&
-         (when.arch.empty() || when.arch == fleet.arch) &&
-         (when.mode.empty() || when.mode == ToString(e.mode)) &&
-         (when.test.empty() || when.test == ToString(e.test)) &&
-         (!when.only_freezing || e.options.freezing);
-}
-
-// Why the plan skips the experiment; empty when it is to be run.
-std::string SkipReason(const Request& request, const SelectedModel& model, const Experiment& e,
-                       const FleetFacts& fleet) {
-  if (!model.bypass_skips && !request.no_skip) {
-    for (const SkipRule& rule : model.rules.skip) {
-      if ((!rule.slow || request.fast) && Applies(rule.when, e, fleet)) return rule.reason;
-    }
-  }
-  if (e.mode != Mode::kTraining || request.engine != kNativeEngine) return "";
-  return e.options.freezing ? kFreezingInference : kTrainingLater;
 }
 
 // `--output FILE` is one file per test, mode, configuration, environment and start: what there is
@@ -127,7 +96,7 @@ std::string OutputOf(const Request& request, const Axes& axes, const Experiment&
   if (axes.configurations.size() > 1) words += "_" + e.configuration;
   if (axes.modes.size() > 1) words += "_" + std::string(ToString(e.mode));
   if (axes.environments.size() > 1) words += "_" + e.environment;
-  if (axes.starts.size() > 1) words += "_" + std::string(ToString(e.start));
+  if (HasSeveralStarts(request, axes)) words += "_" + std::string(ToString(e.start));
   if (axes.tests.size() > 1) words += "_" + std::string(ToString(e.test));
   const size_t slash = request.output.find_last_of('/');
   const size_t name = slash == std::string::npos ? 0 : slash + 1;
@@ -136,25 +105,60 @@ std::string OutputOf(const Request& request, const Axes& axes, const Experiment&
   return request.output.substr(0, stem_end) + words + request.output.substr(stem_end);
 }
 
-// Fills what the request alone decides. Options of the other test keep their defaults, so that they
-// do not change the series.
-Experiment Common(const Request& request, const Axes& axes, Mode mode, Test test) {
+// What only one of the tests listens to; the others keep the defaults, so that their series do not
+// change with it.
+void FillTest(const Request& request, const Configuration& configuration, Experiment* e) {
+  if (e->test == Test::kPerformance) {
+    const bool repeat_given = request.given.contains("repeat") || configuration.repeat == 0;
+    e->repeat = repeat_given ? request.repeat : configuration.repeat;
+    e->iterations_per_run = request.iterations_per_run;
+    e->randomize_input = request.randomize_input;
+    e->deterministic = request.deterministic || configuration.deterministic;
+    e->collect_outputs = request.collect_outputs && e->mode == Mode::kTraining;
+    e->warm_peak_memory = request.warm_peak_memory;
+    e->measure_cache_lookup = request.measure_cache_lookup;
+  }
+  if (e->test == Test::kAccuracy) {
+    e->batch_invariant = request.batch_invariant || configuration.batch_invariant;
+    e->save_outputs_to = request.save_outputs_to;
+    e->compare_outputs_with = request.compare_outputs_with;
+    e->minify = request.minify;
+  }
+  if (e->test == Test::kAccuracy || e->test == Test::kTolerance) {
+    e->iterations = request.iterations;
+  }
+}
+
+void FillDistributed(const Request& request, Experiment* e) {
+  e->distributed = request.distributed;
+  if (e->distributed.empty()) return;
+  e->world_size = request.world_size > 0 ? request.world_size : 2;
+  if (e->distributed == "ddp") e->optimize_ddp = request.optimize_ddp;
+}
+
+// What the request, the configuration and the profile decide, whatever the model is.
+Experiment Common(const Request& request, const Axes& axes, const Catalog& catalog, Mode mode,
+                  Test test, const Configuration& configuration) {
   Experiment e;
   e.mode = mode;
   e.test = test;
+  e.configuration = configuration.name;
+  e.options = configuration.options;
   e.precision = PrecisionOf(request, mode);
-  e.effective_precision = e.precision;
-  e.model_mode = mode == Mode::kTraining ? "train" : "eval";
   e.device = axes.device;
   e.profile = request.profile;
   e.weights = request.weights;
+  FillTest(request, configuration, &e);
+  FillDistributed(request, &e);
   if (test == Test::kPerformance) {
-    e.repeat = request.repeat;
-    e.iterations_per_run = request.iterations_per_run;
-    e.randomize_input = request.randomize_input;
-  } else {
-    e.iterations = request.iterations;
+    e.instances =
+        request.instances > 1 ? request.instances : catalog.profiles.at(request.profile).instances;
   }
+  e.activation_checkpointing = request.activation_checkpointing && mode == Mode::kTraining;
+  e.layers = request.layers;
+  e.part = request.part;
+  e.explain = request.explain;
+  e.diagnostics = request.diagnostics;
   e.threads = request.threads;
   e.timeout_ms = request.timeout_ms;
   e.channels_last = request.channels_last;
@@ -162,57 +166,28 @@ Experiment Common(const Request& request, const Axes& axes, Mode mode, Test test
   return e;
 }
 
-void ApplyModel(const Request& request, const SelectedModel& model, Experiment* e) {
-  e->suite = model.suite;
-  e->model = model.rules.name;
-  e->source = model.source;
-  e->partition = model.partition;
-  e->batch_size = BatchSizeOf(request, model.rules, e->mode, e->test);
-  if (e->mode == Mode::kTraining) e->loss_divisor = model.rules.loss_divisor;
-  if (e->options.backend == "inductor") {  // what was typed for the job wins over the suite's rule
-    for (const auto& [key, value] : model.rules.inductor_config) {
-      e->options.inductor_config.emplace(key, value);
-    }
-  }
-  if (e->test == Test::kAccuracy) e->accuracy = AccuracyOf(request, model.rules, *e);
-}
-
-// Calls visit(mode, test, configuration, environment, start) for every combination, in plan order.
-template <typename Visit>
-void ForEachCombination(const Axes& axes, Visit&& visit) {
+// The rows of one model, in plan order: mode, test, configuration, environment, start.
+void AddRows(const Request& request, const Axes& axes, const Catalog& catalog,
+             const FleetFacts& fleet, const SelectedModel& model, std::vector<Experiment>* rows) {
   for (const Mode mode : axes.modes) {
     for (const Test test : axes.tests) {
       for (const Configuration& configuration : axes.configurations) {
+        Experiment e = Common(request, axes, catalog, mode, test, configuration);
+        ApplyModel(request, configuration, model, fleet.arch, &e);
+        e.reason = SkipReason(request, configuration, model, e, fleet.arch);
+        if (!e.reason.empty()) e.planned_outcome = Outcome::kSkipped;
         for (const std::string& environment : axes.environments) {
-          for (const Start start : axes.starts) {
-            visit(mode, test, configuration, environment, start);
+          for (const Start start : StartsIn(request, configuration)) {
+            Experiment& row = rows->emplace_back(e);
+            row.environment = environment;
+            row.start = start;
+            row.output = OutputOf(request, axes, row);
+            ApplyEngine(request, configuration.options, &row);
           }
         }
       }
     }
   }
-}
-
-std::vector<Experiment> RowsOf(const Request& request, const Axes& axes, const FleetFacts& fleet,
-                               const std::vector<SelectedModel>& models) {
-  std::vector<Experiment> rows;
-  for (const SelectedModel& model : models) {
-    ForEachCombination(axes, [&](Mode mode, Test test, const Configuration& configuration,
-                                 const std::string& environment, Start start) {
-      Experiment e = Common(request, axes, mode, test);
-      e.configuration = configuration.name;
-      e.options = configuration.options;
-      e.environment = environment;
-      e.start = start;
-      ApplyModel(request, model, &e);
-      e.output = OutputOf(request, axes, e);
-      ApplyEngine(request, configuration.options, &e);
-      e.reason = SkipReason(request, model, e, fleet);
-      if (!e.reason.empty()) e.planned_outcome = Outcome::kSkipped;
-      rows.push_back(std::move(e));
-    });
-  }
-  return rows;
 }
 
 // Skipped experiments take no time, so they must not weigh.
@@ -248,9 +223,20 @@ void WarnOfBatchSizes(const Request& request, const std::vector<SelectedModel>& 
   }
 }
 
+void WarnOfOwnBatchSizes(const Request& request, const std::vector<SelectedModel>& models,
+                         std::vector<std::string>* warnings) {
+  std::string names;
+  for (const std::string& name : WithOwnBatchSize(request, models)) {
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  if (!names.empty()) warnings->push_back("these keep a batch size of their own: " + names);
+}
+
 std::string EmptyPlan(const Request& request, const Suite* suite) {
   if (suite != nullptr && request.partition_id >= 0) {
-    const size_t n = suite->models.size();
+    const auto n =
+        static_cast<size_t>(std::count_if(suite->models.begin(), suite->models.end(),
+                                          [](const ModelRules& rules) { return !rules.newer; }));
     const auto [begin, end] = StaticSlice(n, request.total_partitions, request.partition_id);
     if (begin == end && request.policy != PartitionPolicy::kBalanced) {
       return absl::StrCat("nothing is planned: partition ", request.partition_id, " of ",
@@ -261,24 +247,6 @@ std::string EmptyPlan(const Request& request, const Suite* suite) {
                         request.total_partitions, " is left by the names and filters given");
   }
   return "nothing is planned: the names and filters given leave no model";
-}
-
-absl::Status CheckSuiteOptions(const Request& request, const Suite* suite,
-                               const std::vector<SelectedModel>& models) {
-  const auto is_path = [](const SelectedModel& m) { return m.source.loader == "path"; };
-  const bool weights_given = request.weights != Weights::kAuto || request.given.contains("weights");
-  if (weights_given && !models.empty() && std::all_of(models.begin(), models.end(), is_path)) {
-    return absl::InvalidArgumentError(
-        "--weights has no effect: models of your own files load their own weights; remove it");
-  }
-  if (!request.fast || suite == nullptr) return absl::OkStatus();
-  for (const ModelRules& rules : suite->models) {
-    for (const SkipRule& rule : rules.skip) {
-      if (rule.slow) return absl::OkStatus();
-    }
-  }
-  return absl::InvalidArgumentError(absl::StrCat("--fast has no effect: the suite \"", suite->name,
-                                                 "\" marks no model as slow; remove it"));
 }
 
 }  // namespace
@@ -302,14 +270,17 @@ absl::StatusOr<Plan> Expand(const Request& request, const Catalog& catalog, cons
   axes.modes = ModesOf(request);
   axes.tests = TestsOf(request);
   axes.environments = EnvironmentsOf(request);
-  axes.starts = StartsOf(request);
   axes.device = request.device.empty() ? fleet.default_device : request.device;
 
   Plan plan;
   plan.partitions = request.total_partitions;
   plan.warnings = std::move(selection.warnings);
   WarnOfBatchSizes(request, selection.models, &plan.warnings);
-  plan.experiments = RowsOf(request, axes, fleet, selection.models);
+  WarnOfOwnBatchSizes(request, selection.models, &plan.warnings);
+  for (const SelectedModel& model : selection.models) {
+    AddRows(request, axes, catalog, fleet, model, &plan.experiments);
+  }
+  RETURN_IF_ERROR(CheckEffects(request, selection.models, plan.experiments));
   if (request.policy == PartitionPolicy::kBalanced) Balance(request, predict, &plan.experiments);
   std::stable_sort(
       plan.experiments.begin(), plan.experiments.end(),

@@ -55,7 +55,7 @@ struct ModelSource {
   std::string file_name;    // loader "path": the file's own name, for people; never used as a path
   // What else the loader needs, as the suite's `parameters` say (docs/suites.md lists them by
   // loader): HuggingFace's "class", "config_class", "config" (JSON), "sequence_length", "kind", …
-  std::map<std::string, std::string> parameters;
+  std::map<std::string, std::string> parameters = {};
 
   bool operator==(const ModelSource&) const = default;
 };

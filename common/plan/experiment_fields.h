@@ -113,14 +113,14 @@ void VisitFields(S& e, Visit&& visit) {
 
 namespace internal {
 
-// A struct with VisitFields is a JSON object.
+// A struct with VisitFields is a JSON object. A key that came with a later version has its default.
 template <typename S>
 requires std::is_same_v<S, CompileOptions> || std::is_same_v<S, ModelSource> ||
     std::is_same_v<S, AccuracyRules>
 struct Codec<S> {
   static Json Write(const S& value) { return WriteFields(value); }
   static bool Read(const Json& json, S* value) {
-    return ReadFields(json, Missing::kIsError, "", value).ok();
+    return ReadFields(json, Missing::kKeepsDefault, "", value).ok();
   }
 };
 

@@ -35,6 +35,7 @@ void VisitFields(S& r, Visit&& visit) {
   visit("amp_dtype", r.amp_dtype);
   visit("model_mode", r.model_mode);
   visit("cosine", r.cosine);
+  visit("cudagraphs", r.cudagraphs);
 }
 
 template <typename S, typename Visit>
@@ -69,6 +70,7 @@ void VisitFields(S& m, Visit&& visit) {
   visit("large_model", m.large_model);
   visit("batch_size_fixed", m.batch_size_fixed);
   visit("batch_size_accuracy_max", m.batch_size_accuracy_max);
+  visit("batch_size_batch_invariant", m.batch_size_batch_invariant);
   visit("deterministic_algorithms", m.deterministic_algorithms);
   visit("mark_batch", m.mark_batch);
   visit("iou_threshold", m.iou_threshold);

@@ -6,6 +6,7 @@
 
 #include "common/base/status.h"
 #include "common/plan/nearest.h"
+#include "common/plan/option_check.h"
 
 namespace dynbench::plan {
 namespace {
@@ -52,11 +53,61 @@ absl::Status CheckRanges(const Request& r) {
                                 "; correct or remove its line"));
     }
   }
-  if (r.tolerance && !(*r.tolerance > 0)) return Wrong("--tolerance wants a number greater than 0");
+  RETURN_IF_ERROR(AtLeast("layers", r.layers, r.given.contains("layers") ? 1 : 0));
+  RETURN_IF_ERROR(
+      AtLeast("prompt-length", r.prompt_length, r.given.contains("prompt-length") ? 1 : 0));
+  RETURN_IF_ERROR(AtLeast("instances", r.instances, 1));
+  if (r.tolerance && !(*r.tolerance > 0)) {
+    return Wrong("--accuracy-tolerance wants a number greater than 0");
+  }
+  return absl::OkStatus();
+}
+
+struct Word {
+  const char* flag;
+  const std::string& value;
+  std::vector<std::string> known;
+};
+
+absl::Status CheckKnown(const Word& word) {
+  if (word.value.empty() || Has(word.known, word.value)) return absl::OkStatus();
+  std::string all;
+  for (const std::string& known : word.known) all += (all.empty() ? "" : ", ") + known;
+  return Wrong(absl::StrCat("--", word.flag, " wants one of ", all, ", not \"", word.value, "\"",
+                            DidYouMean(word.value, word.known)));
+}
+
+// Words that have no type of their own.
+absl::Status CheckPlainWords(const Request& r) {
+  const Word words[] = {
+      {"amp-dtype", r.amp_dtype, {"bfloat16", "float16"}},
+      {"optimizer", r.optimizer, {"adam", "sgd", "none"}},
+      {"hf-inference-mode", r.generation, {"generate", "prefill", "forward"}},
+      {"distributed", r.distributed, {"multiprocess", "ddp", "fsdp"}},
+      {"optimize-ddp-mode",
+       r.optimize_ddp,
+       {"ddp_optimizer", "python_reducer", "python_reducer_without_compiled_forward",
+        "no_optimization"}},
+      {"engine", r.engine, {"native", "script", "command"}},
+  };
+  for (const Word& word : words) RETURN_IF_ERROR(CheckKnown(word));
+  for (const std::string& diagnostic : r.diagnostics) {
+    RETURN_IF_ERROR(CheckKnown(
+        {"debug",
+         diagnostic,
+         {"trace", "logs", "compile_debug", "profiler", "memory_snapshot", "operator_inputs"}}));
+  }
+  for (const Word& folder : {Word{"save-model-outputs-to", r.save_outputs_to, {}},
+                             Word{"compare-model-outputs-with", r.compare_outputs_with, {}}}) {
+    if (folder.value.empty() || folder.value.front() == '/') continue;
+    return Wrong(absl::StrCat("--", folder.flag, " wants an absolute path on the worker's host, ",
+                              "not \"", folder.value, "\""));
+  }
   return absl::OkStatus();
 }
 
 absl::Status CheckWords(const Request& r) {
+  RETURN_IF_ERROR(CheckPlainWords(r));
   static const std::vector<std::string> kDevices = {"cpu", "cuda", "xpu", "mps", "hpu"};
   if (!r.device.empty() && !Has(kDevices, r.device)) {
     return Wrong(absl::StrCat("unknown device \"", r.device, "\"", DidYouMean(r.device, kDevices),
@@ -94,29 +145,6 @@ absl::Status CheckPartition(const Request& r) {
   return absl::OkStatus();
 }
 
-// An option that only one of the tests listens to.
-absl::Status NeedsTest(const Request& r, Test test, const std::string& flag, bool is_set) {
-  if (!is_set || Has(TestsOf(r), test)) return absl::OkStatus();
-  const bool performance = test == Test::kPerformance;
-  return Wrong(absl::StrCat("--", flag, " has no effect: it is for the ",
-                            std::string(ToString(test)), " test, and only --",
-                            performance ? "accuracy" : "performance", " was asked for; remove it ",
-                            "or add --", std::string(ToString(test))));
-}
-
-absl::Status CheckTestOptions(const Request& r) {
-  const Request defaults;
-  RETURN_IF_ERROR(NeedsTest(r, Test::kPerformance, "repeat",
-                            r.given.contains("repeat") || r.repeat != defaults.repeat));
-  RETURN_IF_ERROR(NeedsTest(r, Test::kPerformance, "iterations-per-run",
-                            r.given.contains("iterations-per-run") ||
-                                r.iterations_per_run != defaults.iterations_per_run));
-  RETURN_IF_ERROR(NeedsTest(r, Test::kPerformance, "randomize-input", r.randomize_input));
-  RETURN_IF_ERROR(NeedsTest(r, Test::kAccuracy, "iterations",
-                            r.given.contains("iterations") || r.iterations != defaults.iterations));
-  return NeedsTest(r, Test::kAccuracy, "tolerance", r.tolerance.has_value());
-}
-
 // `--only` runs what it names, whatever else selects models.
 absl::Status CheckSelection(const Request& r) {
   if (!r.only.empty() || !r.path_models.empty()) {
@@ -146,43 +174,6 @@ absl::Status CheckSelection(const Request& r) {
   return absl::OkStatus();
 }
 
-// The flag that sets the option called `option` in a configuration.
-std::string FlagOf(const std::string& option) {
-  if (option == "compile_mode") return "--inductor-compile-mode";
-  if (option == "fullgraph") return "--nopython";
-  std::string flag = "--" + option;
-  std::replace(flag.begin() + 2, flag.end(), '_', '-');
-  return flag;
-}
-
-absl::Status CheckOptions(const Request& r, const std::vector<Configuration>& configurations) {
-  if (r.options && !r.configurations.empty()) {
-    return Wrong(absl::StrCat("--configuration ", r.configurations.front(),
-                              " and bare compiler flags (--backend, --freezing, …) exclude each ",
-                              "other; give one of the two"));
-  }
-  if (r.options) {
-    const std::string option = OptionWithoutEffect(*r.options);
-    if (!option.empty()) {
-      return Wrong(absl::StrCat(
-          FlagOf(option), " has no effect with --backend=", r.options->backend, "; remove it"));
-    }
-    if (r.given.contains("disable-cudagraphs") && r.options->backend != "inductor") {
-      return Wrong(absl::StrCat(
-          "--disable-cudagraphs has no effect with --backend=", r.options->backend, "; remove it"));
-    }
-  }
-  if (Has(ModesOf(r), Mode::kInference)) return absl::OkStatus();
-  for (const Configuration& configuration : configurations) {
-    if (!configuration.options.freezing) continue;
-    return Wrong(absl::StrCat(
-        r.options ? "--freezing" : absl::StrCat("--configuration ", configuration.name),
-        " has no effect: freezing is for inference, and only --training was asked for; remove it ",
-        "or add --inference"));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 std::vector<Mode> ModesOf(const Request& r) { return Unique(r.modes, {Mode::kInference}); }
@@ -199,9 +190,9 @@ absl::Status CheckRequest(const Request& request,
   RETURN_IF_ERROR(CheckRanges(request));
   RETURN_IF_ERROR(CheckWords(request));
   RETURN_IF_ERROR(CheckPartition(request));
-  RETURN_IF_ERROR(CheckTestOptions(request));
+  RETURN_IF_ERROR(CheckMeasuring(request, configurations));
   RETURN_IF_ERROR(CheckSelection(request));
-  return CheckOptions(request, configurations);
+  return CheckCompiling(request, configurations);
 }
 
 }  // namespace dynbench::plan

@@ -50,8 +50,8 @@ struct Metrics {
   std::optional<double> package_s;
   std::optional<double> load_s;
   std::optional<double> first_run_s;
-  // Calls after which compiling has paid: compile_synchronized_s / (eager - compiled seconds a
-  // call). Unset when compiled is not faster.
+  // Calls after which compiling has paid: compile_synchronized_s (ahead of time also export_s,
+  // package_s and load_s) / (eager - compiled seconds a call). Unset when compiled is not faster.
   std::optional<double> break_even_calls;
   std::optional<double> cache_lookup_latency_s;  // dynamo's, upstream's column
   std::optional<double> harness_overhead_us;     // a sample of a call that does nothing

@@ -118,32 +118,62 @@ std::string BaseName(const std::string& path) {
 }
 
 absl::StatusOr<ModelSource> SourceOf(const Request& request, const Suite& suite,
-                                     const ModelRules& rules) {
+                                     const ModelRules& rules, const Catalog& catalog) {
   ModelSource source;
   source.loader = suite.loader;
+  source.parameters = rules.parameters;
   if (suite.loader != "path") {
     source.name = rules.name;
     return source;
   }
-  const auto file = request.model_files.find(rules.file);
-  if (file == request.model_files.end()) {
-    return absl::InvalidArgumentError(absl::StrCat("model \"", rules.name, "\" of the suite \"",
-                                                   suite.name, "\": its file ", rules.file,
-                                                   " did not travel with the job; submit the suite "
-                                                   "with dynbenchctl submit --suite FILE.yaml"));
-  }
   source.name = rules.class_name;
-  source.file_sha256 = file->second;
   source.file_name = BaseName(rules.file);
-  return source;
+  const auto sent = request.model_files.find(rules.file);
+  if (sent != request.model_files.end()) {
+    source.file_sha256 = sent->second;
+    return source;
+  }
+  // Files of installed suites are read by whoever loads the catalog.
+  const auto installed = catalog.model_files.find(suite.name);
+  if (!request.inline_suite && installed != catalog.model_files.end()) {
+    const auto file = installed->second.find(rules.file);
+    if (file != installed->second.end()) {
+      source.file_sha256 = file->second.sha256;
+      return source;
+    }
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "model \"", rules.name, "\" of the suite \"", suite.name, "\": its file ", rules.file,
+      " did not travel with the job; submit the suite with dynbenchctl submit --suite FILE.yaml"));
 }
 
-// The static slice that holds position `index` of `n`.
-int SliceOf(size_t index, size_t n, int total) {
-  const size_t size = n / static_cast<size_t>(total);
-  if (size == 0) return total - 1;
-  return static_cast<int>(std::min(index / size, static_cast<size_t>(total) - 1));
-}
+// Cuts a suite as upstream cuts its own list: what is newer than that list is in no slice.
+class Slices {
+ public:
+  Slices(const Suite& suite, int total) : total_(total) {
+    for (const ModelRules& rules : suite.models) count_ += rules.newer ? 0 : 1;
+  }
+
+  // Of the next model, in the suite's order; -1 for one that is in none.
+  int Next(const ModelRules& rules) {
+    if (rules.newer) {
+      newer_ += (newer_.empty() ? "" : ", ") + rules.name;
+      return -1;
+    }
+    const size_t size = count_ / static_cast<size_t>(total_);
+    const size_t index = index_++;
+    if (size == 0) return total_ - 1;
+    return static_cast<int>(std::min(index / size, static_cast<size_t>(total_) - 1));
+  }
+
+  const std::string& newer() const { return newer_; }
+
+ private:
+  int total_;
+  size_t count_ = 0;
+  size_t index_ = 0;
+  std::string newer_;
+};
 
 absl::Status AddPathModels(const Request& request, Selection* selection) {
   std::set<std::string> names;
@@ -178,11 +208,13 @@ absl::Status AddSuiteModels(const Request& request, const Suite& suite, const Ca
     return std::find(list.begin(), list.end(), name) != list.end();
   };
   // The slice is cut from the whole list, before anything is filtered or skipped.
-  const bool slices = request.policy != PartitionPolicy::kBalanced && request.only.empty() &&
+  const bool slices = request.total_partitions > 1 && request.only.empty() &&
+                      request.policy != PartitionPolicy::kBalanced &&
                       (request.partition_id >= 0 || request.policy == PartitionPolicy::kStatic);
-  for (size_t i = 0; i < suite.models.size(); ++i) {
-    const ModelRules& rules = suite.models[i];
-    const int slice = slices ? SliceOf(i, suite.models.size(), request.total_partitions) : 0;
+  Slices cut(suite, request.total_partitions);
+  for (const ModelRules& rules : suite.models) {
+    const int slice = slices ? cut.Next(rules) : 0;
+    if (slice < 0) continue;
     if (slices && request.partition_id >= 0 && slice != request.partition_id) continue;
     if (!request.only.empty() && !has(request.only, rules.name)) continue;
     if (!request.models.empty() && !has(request.models, rules.name)) continue;
@@ -193,8 +225,13 @@ absl::Status AddSuiteModels(const Request& request, const Suite& suite, const Ca
     model.rules = rules;
     model.partition = slice;
     model.bypass_skips = has(request.only, rules.name);
-    ASSIGN_OR_RETURN(model.source, SourceOf(request, suite, rules));
+    ASSIGN_OR_RETURN(model.source, SourceOf(request, suite, rules, catalog));
     selection->models.push_back(std::move(model));
+  }
+  if (!cut.newer().empty()) {
+    selection->warnings.push_back(
+        absl::StrCat("newer than upstream's list, so in none of its slices: ", cut.newer(),
+                     "; submit it apart with --models"));
   }
   return absl::OkStatus();
 }

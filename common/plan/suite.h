@@ -54,6 +54,7 @@ struct ValueRule {
   std::optional<std::string> amp_dtype;   // "bfloat16", "float16"
   std::optional<std::string> model_mode;  // "train", "eval"
   std::optional<bool> cosine;
+  std::optional<bool> cudagraphs;  // false: off where a configuration turns them on
 
   bool operator==(const ValueRule&) const = default;
 };
@@ -73,13 +74,14 @@ struct ModelRules {
   bool eager_not_deterministic_inference = false;
   bool non_deterministic = false;
   double loss_divisor = 1;
-  std::string optimizer = "adam";  // training on accelerators; part 2
+  std::string optimizer = "adam";  // training on accelerators
   std::map<std::string, std::string> inductor_config;
   std::vector<SkipRule> skip;
   std::vector<ValueRule> rules;
   std::string large_model;               // accuracy is pass_due_to_skip without a run; the reason
   bool batch_size_fixed = false;         // the model ignores what the user asks for
   int batch_size_accuracy_max = 0;       // 0: none
+  int batch_size_batch_invariant = 0;    // accuracy with batch_invariant; 0: batch_size_accuracy
   bool deterministic_algorithms = true;  // false: left off in the accuracy test
   bool mark_batch = true;                // false: exempt from dynamic and unbacked batch
   double iou_threshold = 0;              // > 0: bool masks compared by intersection over union
@@ -101,9 +103,11 @@ struct Suite {
   std::string name;
   std::string loader;  // "timm", "huggingface", "torchbench" or "path"
   std::string description;
-  std::string source;              // where its facts are from
-  std::string sha256;              // of the file's bytes
-  std::vector<ModelRules> models;  // sorted by name, byte order (what upstream partitions)
+  std::string source;  // where its facts are from
+  std::string sha256;  // of the file's bytes
+  // In the order that static partitions cut: sorted by the bytes of the name, or as listed when the
+  // file says so (`order: listed`).
+  std::vector<ModelRules> models;
 
   // nullptr when there is no such model.
   const ModelRules* Find(std::string_view model) const;
@@ -113,6 +117,10 @@ struct Suite {
 
 // Parses `text`; `file_name` is only used in messages.
 absl::StatusOr<Suite> ParseSuite(std::string_view text, std::string_view file_name);
+
+// Whether `text` is a requirement: a package, alone or with a comparison and a version
+// ("timm", "torch>=2.10").
+bool IsRequirement(std::string_view text);
 
 // Reads and parses a file. NotFound or PermissionDenied carry the path and what to do.
 absl::StatusOr<Suite> LoadSuite(const std::string& path);

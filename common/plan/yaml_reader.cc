@@ -242,6 +242,13 @@ void MapReader::Fail(const absl::Status& status) {
   if (status_.ok()) status_ = status;
 }
 
+const YamlNode* MapReader::Peek(const std::string& key) const {
+  for (const YamlEntry& entry : node_.entries) {
+    if (entry.key == key) return &entry.value;
+  }
+  return nullptr;
+}
+
 const YamlNode* MapReader::Take(const std::string& key, Need need) {
   known_.push_back(key);
   for (const YamlEntry& entry : node_.entries) {
@@ -357,6 +364,41 @@ void MapReader::TextList(const std::string& key, std::vector<std::string>* value
       Fail(item, absl::StrCat(object_, ": each item of \"", key, "\" must be a text"));
       return;
     }
+    value->push_back(item.text);
+  }
+}
+
+bool MapReader::IsWord(const std::string& key, const std::vector<std::string>& words,
+                       const YamlNode& node) {
+  if (std::find(words.begin(), words.end(), node.text) != words.end()) return true;
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+  Fail(node, absl::StrCat(object_, ": \"", key, "\" wants one of ", all, ", not \"", node.text,
+                          "\"", DidYouMean(node.text, words)));
+  return false;
+}
+
+void MapReader::Word(const std::string& key, const std::vector<std::string>& words,
+                     std::string* value, Need need) {
+  const YamlNode* node = TakeText(key, need, "a text");
+  if (node != nullptr && IsWord(key, words, *node)) *value = node->text;
+}
+
+void MapReader::Words(const std::string& key, const std::vector<std::string>& words,
+                      std::vector<std::string>* value) {
+  const YamlNode* node = Take(key);
+  if (node == nullptr) return;
+  if (node->kind == YamlNode::Kind::kText) {
+    if (IsWord(key, words, *node)) value->push_back(node->text);
+    return;
+  }
+  if (node->kind != YamlNode::Kind::kList || node->items.empty()) {
+    Fail(*node, absl::StrCat(object_, ": \"", key, "\" wants a word or a list ([a, b]), not ",
+                             std::string(KindName(*node))));
+    return;
+  }
+  for (const YamlNode& item : node->items) {
+    if (!IsWord(key, words, item)) return;
     value->push_back(item.text);
   }
 }

@@ -57,6 +57,10 @@ class MapReader {
   // `object` says what the mapping describes, for messages. `node` must outlive the reader.
   MapReader(const YamlNode& node, std::string object, std::string_view file_name);
 
+  // The value of `key` without asking for it: nullptr when absent.
+  const YamlNode* Peek(const std::string& key) const;
+  bool Has(const std::string& key) const { return Peek(key) != nullptr; }
+
   // The value of `key`, or nullptr when absent (an error if required) or null (always an error).
   const YamlNode* Take(const std::string& key, Need need = kOptional);
 
@@ -67,6 +71,12 @@ class MapReader {
   void Bool(const std::string& key, bool* value, Need need = kOptional);  // true or false only
   void TextMap(const std::string& key, std::map<std::string, std::string>* value);
   void TextList(const std::string& key, std::vector<std::string>* value);
+  // One of `words`.
+  void Word(const std::string& key, const std::vector<std::string>& words, std::string* value,
+            Need need = kOptional);
+  // A list of some of `words`, or one of them alone.
+  void Words(const std::string& key, const std::vector<std::string>& words,
+             std::vector<std::string>* value);
 
   // Records an error of the caller's own at `at`.
   void Fail(const YamlNode& at, const std::string& message);
@@ -78,6 +88,7 @@ class MapReader {
 
  private:
   const YamlNode* TakeText(const std::string& key, Need need, const char* wanted);
+  bool IsWord(const std::string& key, const std::vector<std::string>& words, const YamlNode& node);
 
   const YamlNode& node_;
   std::string object_;

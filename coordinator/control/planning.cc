@@ -6,7 +6,11 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "common/base/status.h"
+#include "common/plan/diagnostics.h"
+#include "common/plan/nearest.h"
+#include "common/plan/request_check.h"
 #include "coordinator/session/rows.h"
 
 namespace dynbench::control {
@@ -98,6 +102,27 @@ void InsertAndDispatch(const Context& context, store::NewJob job, Submitted done
   });
 }
 
+// A mistyped environment waits for ever: what no connected worker has is said at once, with what
+// they do have.
+void WarnOfEnvironments(const session::FleetView& fleet, const plan::Request& request,
+                        std::vector<std::string>* warnings) {
+  std::set<std::string> known;
+  for (const v1::Worker& worker : fleet.workers) {
+    for (const auto& environment : worker.environments()) known.insert(environment.name());
+  }
+  for (const std::string& name : plan::EnvironmentsOf(request)) {
+    if (known.contains(name)) continue;
+    const std::vector<std::string> names(known.begin(), known.end());
+    warnings->push_back(
+        known.empty()
+            ? absl::StrCat("no worker is connected that has an environment; experiments wait for ",
+                           "one with \"", name, "\"")
+            : absl::StrCat("no connected worker has the environment \"", name, "\"",
+                           plan::DidYouMean(name, names), "; its experiments wait for one (",
+                           "connected workers have ", absl::StrJoin(names, ", "), ")"));
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Planned> MakePlan(const Context& context, const std::string& request_json) {
@@ -107,6 +132,7 @@ absl::StatusOr<Planned> MakePlan(const Context& context, const std::string& requ
   const auto predict = [&](const plan::Experiment& e) { return context.predictions->Expected(e); };
   ASSIGN_OR_RETURN(planned.plan,
                    plan::Expand(planned.request, *context.catalog, fleet.facts, predict));
+  WarnOfEnvironments(fleet, planned.request, &planned.plan.warnings);
   return planned;
 }
 
@@ -162,14 +188,28 @@ void Submit(const Context& context, Planned planned, std::string idempotency_key
   InsertAndDispatch(context, std::move(job), std::move(done));
 }
 
+namespace {
+
+// With `failed` what went wrong; without, whatever has run.
+bool CanBeRetried(plan::Outcome outcome, bool failed) {
+  if (outcome == plan::Outcome::kFailed || outcome == plan::Outcome::kLost) return true;
+  return !failed && outcome == plan::Outcome::kPassed;
+}
+
+}  // namespace
+
 void Retry(const Context& context, store::Database& db, const v1::RetryJobRequest& request,
            Submitted done) {
   const JobId id(request.job());
   const auto load = [&]() -> absl::StatusOr<store::NewJob> {
-    if (!request.failed()) {
+    if (!request.failed() && request.models().empty()) {
       return absl::InvalidArgumentError(
-          "say what to retry: --failed (failed and lost experiments)");
+          "say what to retry: --failed (failed and lost experiments) or --models A,B");
     }
+    const std::vector<std::string> diagnostics(request.diagnostics().begin(),
+                                               request.diagnostics().end());
+    RETURN_IF_ERROR(plan::CheckDiagnostics(diagnostics));
+    const std::set<std::string> models(request.models().begin(), request.models().end());
     store::NewJob job;
     ASSIGN_OR_RETURN(job.request, store::GetRequest(db, id));
     int partitions = 1;
@@ -178,10 +218,11 @@ void Retry(const Context& context, store::Database& db, const v1::RetryJobReques
       if (rows.empty()) break;
       for (store::ResultRow& row : rows) {
         after = row.id;
-        if (!row.result || (row.result->outcome != plan::Outcome::kFailed &&
-                            row.result->outcome != plan::Outcome::kLost)) {
-          continue;
-        }
+        if (!models.empty() && models.count(row.experiment.model) == 0) continue;
+        if (!row.result || !CanBeRetried(row.result->outcome, request.failed())) continue;
+        row.experiment.diagnostics = diagnostics;
+        // With a prepared cache there would be no compilation to look at.
+        if (plan::Instruments(diagnostics)) row.experiment.start = plan::Start::kCold;
         row.experiment.planned_outcome.reset();
         row.experiment.reason.clear();
         partitions = std::max(partitions, row.experiment.partition + 1);
@@ -190,10 +231,9 @@ void Retry(const Context& context, store::Database& db, const v1::RetryJobReques
       }
     }
     if (job.plan.experiments.empty()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("job ", id.value,
-                       " has no failed or lost experiment; there is nothing to "
-                       "retry"));
+      return absl::FailedPreconditionError(absl::StrCat(
+          "job ", id.value, " has no ", request.failed() ? "failed or lost" : "finished",
+          " experiment", models.empty() ? "" : " of these models", "; there is nothing to retry"));
     }
     job.plan.partitions = partitions;
     job.retries = id;

@@ -32,7 +32,8 @@ using Submitted = std::function<void(absl::StatusOr<v1::SubmitReply>)>;
 // Commits the job, hands it to the dispatcher, then calls `done` (on another thread).
 void Submit(const Context& context, Planned planned, std::string idempotency_key, Submitted done);
 
-// A new job with the failed and lost experiments of `job`, each linked to the one that it repeats.
+// A new job with the failed and lost experiments of `job` (or, with models alone, every one of them
+// that ran), each linked to the one that it repeats; a diagnostic rerun when kinds are given.
 // FailedPrecondition: there is none.
 void Retry(const Context& context, store::Database& db, const v1::RetryJobRequest& request,
            Submitted done);

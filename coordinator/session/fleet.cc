@@ -1,7 +1,9 @@
 #include "coordinator/session/fleet.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "nlohmann/json.hpp"
 
@@ -13,6 +15,16 @@ using Json = nlohmann::json;
 std::string TextAt(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::vector<std::string> WordsAt(const Json& object, const char* key) {
+  std::vector<std::string> words;
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_array()) return words;
+  for (const Json& word : *found) {
+    if (word.is_string()) words.push_back(word.get<std::string>());
+  }
+  return words;
 }
 
 std::string ArchOf(const v1::Hello& hello) {
@@ -35,7 +47,8 @@ Json EnvironmentToJson(const v1::Environment& e) {
       {"hash", e.hash()},
       {"packages", std::map<std::string, std::string>(e.packages().begin(), e.packages().end())},
       {"devices", std::vector<std::string>(e.devices().begin(), e.devices().end())},
-      {"suites", std::vector<std::string>(e.suites().begin(), e.suites().end())}};
+      {"suites", std::vector<std::string>(e.suites().begin(), e.suites().end())},
+      {"capabilities", std::vector<std::string>(e.capabilities().begin(), e.capabilities().end())}};
 }
 
 }  // namespace
@@ -147,6 +160,7 @@ v1::Worker ToProto(const ConnectedWorker& worker) {
     to.set_hash(e.hash());
     to.set_python(e.python());
     *to.mutable_suites() = e.suites();
+    *to.mutable_capabilities() = e.capabilities();
   }
   return out;
 }
@@ -166,6 +180,8 @@ v1::Worker ToProto(const store::WorkerInfo& worker) {
     to.set_torch_version(TextAt(e, "torch_version"));
     to.set_hash(TextAt(e, "hash"));
     to.set_python(TextAt(e, "python"));
+    for (const std::string& suite : WordsAt(e, "suites")) to.add_suites(suite);
+    for (const std::string& word : WordsAt(e, "capabilities")) to.add_capabilities(word);
   }
   return out;
 }

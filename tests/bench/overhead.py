@@ -1,4 +1,5 @@
-"""What dynbench itself costs: from `submit` accepted to the first experiment's child, and `status`.
+"""What dynbench itself costs: from `submit` accepted to the first experiment's child, `status`, and
+what the harness adds to a sample.
 
 Uses a `path:` model that does next to nothing, with a zygote that is already warm.
 """
@@ -28,6 +29,14 @@ class Tiny(torch.nn.Module):
 
     def get_example_inputs(self):
         return (torch.randn(2, 8),)
+
+
+class Null(torch.nn.Module):
+    def forward(self, x):
+        return x
+
+    def get_example_inputs(self):
+        return (torch.randn(1, 1),)
 '''
 
 
@@ -40,7 +49,7 @@ def main():
         "dynbench/environments/default/bin/python"))
     args = parser.parse_args()
     fleet = Fleet(args.python)
-    to_start_s, status_ms, wall_s = [], [], []
+    to_start_s, status_ms, wall_s, harness_us, null_us = [], [], [], [], []
     try:
         with tempfile.TemporaryDirectory(prefix="bench-model-") as folder:
             path = os.path.join(folder, "tiny.py")
@@ -56,6 +65,12 @@ def main():
                 row = results["results"][0]
                 to_start_s.append(
                     (row["started_unix_ms"] - results["job"]["submitted_unix_ms"]) / 1e3)
+            for _ in range(args.rounds):
+                text = fleet.control("submit", f"--only=path:{path},class:Null", "--performance",
+                                     "--backend=nothing", "--repeat=30", "--wait", "--json")
+                metrics = json.loads(text)["results"][0]["metrics"]
+                harness_us.append(metrics["harness_overhead_us"])
+                null_us.append(1e3 * metrics["abs_latency_ms"])
             for _ in range(20):
                 begun = time.monotonic()
                 fleet.control("status", "--json")
@@ -68,9 +83,12 @@ def main():
         "status_ms": statistics.median(status_ms),
         "status_ms_max": max(status_ms),
         "empty_experiment_wall_s": statistics.median(wall_s[1:]),
+        "harness_overhead_us": statistics.median(harness_us),
+        "null_model_us": statistics.median(null_us),
     }
-    report.print_report(report.report("overhead", figures, {"to_start_s": to_start_s,
-                                                            "status_ms": status_ms}), args.json)
+    report.print_report(report.report("overhead", figures, {
+        "to_start_s": to_start_s, "status_ms": status_ms, "harness_us": harness_us,
+        "null_us": null_us}), args.json)
 
 
 if __name__ == "__main__":

@@ -95,6 +95,10 @@ TEST_F(Golden, ReadingVerbsOnADatabase) {
       {"results_samples.json", {"results", "1", "--test", "performance", "--json", "--samples"}},
       {"results_performance.csv", {"results", "1", "--csv", "--test", "performance"}},
       {"results_accuracy.csv", {"results", "1", "--csv", "--test", "accuracy"}},
+      {"results_pays.txt", {"results", "1", "--pays"}},
+      {"results_pays.json", {"results", "1", "--pays", "--json"}},
+      {"results_coverage.txt", {"results", "1", "--coverage", "--models", "resnet50"}},
+      {"results_coverage.json", {"results", "1", "--coverage", "--json"}},
       {"logs.txt", {"logs", "1", "mobilenetv2_100"}},
       {"explain_job.txt", {"explain", "1"}},
       {"explain_experiment.txt", {"explain", "e3"}},
@@ -125,7 +129,35 @@ TEST_F(Golden, CsvOfAJobWithBothTests) {
   Compare("results_performance.csv", ran.out);
 }
 
+// A test that the job does not have is an error, not an empty page.
+TEST_F(Golden, ATestThatTheJobLacks) {
+  const Ran ran = Type({"results", "1", "--test", "tolerance", "--db", "seeded.db"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, ::testing::HasSubstr("no tolerance test; it has accuracy, performance"));
+}
+
+// `export` and `results --output` write the rows that `results --csv` prints.
+TEST_F(Golden, UpstreamsFiles) {
+  const auto text = [](const std::string& name) -> std::string {
+    std::ifstream file(*folder_ + "/" + name);
+    EXPECT_TRUE(file) << name;
+    return {std::istreambuf_iterator<char>(file), {}};
+  };
+  Ran ran = Type({"export", "1", "--output", "made/out", "--db", "seeded.db"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const std::string stem =
+      "made/out/inductor_no_cudagraphs_timm_models_bfloat16_inference_cpu_performance";
+  EXPECT_THAT(ran.out, ::testing::HasSubstr(stem + ".json"));
+  Compare("results_performance.csv", text(stem + ".csv"));
+  ran = Type({"results", "1", "--output", "r.csv", "--db", "seeded.db"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  Compare("results_performance.csv", text("r_performance.csv"));
+  Compare("results_accuracy.csv", text("r_accuracy.csv"));
+  Compare("export_accuracy.json", text("r_accuracy.json"));
+}
+
 TEST_F(Golden, TheSuites) {
+  Compare("suite_show_model.txt", Type({"suite", "show", "timm", "visformer_small"}).out);
   Compare("suite_show_timm.txt", Type({"suite", "show", "timm"}).out);
   Compare("plan_slice.txt", Type({"plan", "--suite", "timm", "--total-partitions", "7",
                                   "--partition-id", "0", "--coordinator", "127.0.0.1:1"})

@@ -46,6 +46,12 @@ Result Measured(double eager_ms, double compiled_ms) {
   r.metrics.compiled_spread = 0.0075;
   r.metrics.calls_captured = 150;
   r.metrics.unique_graphs = 1;
+  r.metrics.graph_breaks = 1;
+  r.metrics.compile_synchronized_s = 16.5;
+  r.metrics.break_even_calls = 16.5e3 / (eager_ms - compiled_ms);
+  r.compiler_report = R"({"compile_phases_s": {"backend_compile": 12.25, "dynamo": 15.5},
+    "graph_breaks": [{"reason": "call to print", "user_stack": ["model.py:3 in forward"]}],
+    "recompile_reasons": ["size of x changed from 2 to 3"]})";
   r.phases = {{plan::Phase::kLoad, 1'500'000'000, 0},
               {plan::Phase::kCompile, 17'250'000'000, 250'000'000}};
   r.eager_ns = {30'000'000, 30'100'000};

@@ -56,6 +56,12 @@ class Good5(Good):
     pass
 
 
+class WrongWhenCompiled(Good):
+    def forward(self, x):
+        y = super().forward(x)
+        return y + 1 if torch.compiler.is_compiling() else y
+
+
 # ---- ways to die while loading ----
 class Segfault(Good):
     def __init__(self):

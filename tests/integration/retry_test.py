@@ -37,7 +37,8 @@ class Retry(FleetTest):
 
     def test_a_job_that_cannot_run_says_why(self):
         ran = self.fleet.ctl("submit", *self.fleet.only("Good"), "--backend", "eager", "--environment", "nightly", "--json")
-        if ran.code == 0:  # accepted: fleets change; but the wait has a reason
+        if ran.code == 0:  # accepted: fleets change; but it is said at once, and the wait has a reason
+            self.assertIn("nightly", " ".join(ran.json()["warnings"]))
             job = ran.json()["job"]
             job = str(job["id"] if isinstance(job, dict) else job)
             self.assertIn("nightly", self.fleet.ctl("status", job).expect(0).out)

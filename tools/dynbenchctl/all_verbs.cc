@@ -8,7 +8,9 @@ void AddAllVerbs(CommandTree& tree) {
   AddWatch(tree);
   AddWait(tree);
   AddResults(tree);
+  AddExport(tree);
   AddLogs(tree);
+  AddArtifacts(tree);
   AddExplain(tree);
   AddRepro(tree);
   AddCancel(tree);

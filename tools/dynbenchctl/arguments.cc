@@ -51,7 +51,7 @@ void AddJobArgument(CLI::App* verb, std::string* target, bool required) {
 
 void AddTestFlag(CommandTree& tree, CLI::App* verb, std::string* target, const std::string& text) {
   tree.Choices(verb->add_option("--test", *target, text)->type_name("TEST")->group("flags"),
-               {"performance", "accuracy"});
+               {"performance", "accuracy", "tolerance", "batch_size"});
 }
 
 absl::StatusOr<std::vector<RowView>> RowsOfModel(const std::vector<RowView>& rows,

@@ -22,7 +22,7 @@ CLI::Validator PositiveNumber();
 
 // Adds the argument JOB to `verb`.
 void AddJobArgument(CLI::App* verb, std::string* target, bool required = true);
-// Adds "--test performance|accuracy" to `verb`.
+// Adds "--test performance|accuracy|tolerance|batch_size" to `verb`.
 void AddTestFlag(CommandTree& tree, CLI::App* verb, std::string* target, const std::string& text);
 
 // The rows of `model` in a job, of `test` only when it is not empty. NotFound names the nearest

@@ -7,12 +7,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "common/base/sha256.h"
 #include "common/base/status.h"
 #include "common/plan/request_check.h"
+#include "tools/dynbenchctl/compile_flags.h"
 #include "tools/dynbenchctl/flag_rules.h"
 #include "tools/dynbenchctl/request_files.h"
 
@@ -25,12 +27,6 @@ namespace fs = std::filesystem;
 constexpr uintmax_t kFileBytesMax = 16 << 20;
 
 constexpr double kTimeoutSecondsMax = 30.0 * 86400;  // beyond is a typing error
-
-std::string Resolve(const std::string& cwd, const std::string& path) {
-  std::string resolved = (fs::path(cwd) / path).lexically_normal().string();
-  while (resolved.size() > 1 && resolved.back() == '/') resolved.pop_back();
-  return resolved;
-}
 
 absl::StatusOr<std::string> ReadFile(const std::string& flag, const std::string& path) {
   std::error_code error;
@@ -71,6 +67,9 @@ absl::Status BuildWords(const SubmitFlags& f, plan::Request* r) {
   RETURN_IF_ERROR(ParseWords("--test", f.test, plan::ParseTest, &r->tests));
   if (f.performance) r->tests = {plan::Test::kPerformance};
   if (f.accuracy) r->tests = {plan::Test::kAccuracy};
+  if (f.tolerance) r->tests = {plan::Test::kTolerance};
+  // Upstream wants one of --performance and --accuracy beside it, which it then does not run.
+  if (f.find_batch_sizes) r->tests = {plan::Test::kBatchSize};
   RETURN_IF_ERROR(ParseWords("--start", f.start, plan::ParseStart, &r->starts));
   if (f.cold_start_latency) r->starts = {plan::Start::kCold};
   if (f.warm_start_latency) r->starts = {plan::Start::kWarm};
@@ -84,25 +83,8 @@ absl::Status BuildWords(const SubmitFlags& f, plan::Request* r) {
 }
 
 absl::Status BuildCompiler(const SubmitFlags& f, plan::Request* r) {
-  if (f.backend && f.backend->empty()) {
-    return absl::InvalidArgumentError("--backend wants a name, e.g. inductor");
-  }
-  const bool any = f.backend || f.inductor || f.inductor_compile_mode || f.nopython ||
-                   f.disable_cudagraphs || f.freezing || f.cpp_wrapper || f.dynamic_shapes ||
-                   f.dynamic_batch_only || !f.inductor_config.empty() || !f.dynamo_config.empty();
   r->configurations = f.configuration;
-  if (!any) return absl::OkStatus();
-  plan::CompileOptions options =
-      plan::UpstreamOptions(f.backend.value_or("inductor"), f.disable_cudagraphs);
-  options.compile_mode = f.inductor_compile_mode.value_or("");
-  options.fullgraph = f.nopython;
-  options.freezing = f.freezing;
-  options.cpp_wrapper = f.cpp_wrapper;
-  options.dynamic_shapes = f.dynamic_shapes || f.dynamic_batch_only;
-  options.dynamic_batch_only = f.dynamic_batch_only;
-  ASSIGN_OR_RETURN(options.inductor_config, ParsePairs("--inductor-config", f.inductor_config));
-  ASSIGN_OR_RETURN(options.dynamo_config, ParsePairs("--dynamo-config", f.dynamo_config));
-  r->options = std::move(options);
+  ASSIGN_OR_RETURN(r->options, CompileOptionsOf(f));
   return absl::OkStatus();
 }
 
@@ -120,10 +102,10 @@ absl::Status BuildModels(const SubmitFlags& f, const std::string& cwd, BuiltRequ
       continue;
     }
     ASSIGN_OR_RETURN(const PathModel model, ParsePathModel(only));
-    LocalFile file{Resolve(cwd, model.path), fs::path(model.path).filename(), "", ""};
+    LocalFile file{ResolvePath(cwd, model.path), fs::path(model.path).filename(), "", ""};
     ASSIGN_OR_RETURN(file.bytes, ReadFile("--only", file.path));
     file.sha256 = Sha256Hex(file.bytes);
-    r.path_models.push_back({"path", model.class_name, file.sha256, file.name});
+    r.path_models.push_back({"path", model.class_name, file.sha256, file.name, {}});
     built->files.push_back(std::move(file));
   }
   return absl::OkStatus();
@@ -131,6 +113,7 @@ absl::Status BuildModels(const SubmitFlags& f, const std::string& cwd, BuiltRequ
 
 absl::Status BuildSuite(const SubmitFlags& f, const std::string& cwd, BuiltRequest* built) {
   plan::Request& r = built->request;
+  if (f.preset) return absl::OkStatus();  // its submissions name their suites
   if (!r.path_models.empty() && r.only.empty()) {
     if (f.suite) {
       built->notes.push_back("--only path:… forms the suite 'path'; --suite " + *f.suite +
@@ -138,7 +121,8 @@ absl::Status BuildSuite(const SubmitFlags& f, const std::string& cwd, BuiltReque
     }
     return absl::OkStatus();
   }
-  if (!f.suite) {
+  if (!f.suite && f.engine == "command") return absl::OkStatus();  // the program is the model
+  if (!f.suite || f.suite->empty()) {
     return absl::InvalidArgumentError(
         "--suite is missing: name an installed suite (dynbenchctl suite list) or your own "
         "FILE.yaml, or give --only path:/abs/model.py,class:Name");
@@ -151,11 +135,11 @@ absl::Status BuildSuite(const SubmitFlags& f, const std::string& cwd, BuiltReque
     r.suite = suite;
     return absl::OkStatus();
   }
-  const std::string path = Resolve(cwd, suite);
+  const std::string path = ResolvePath(cwd, suite);
   ASSIGN_OR_RETURN(r.inline_suite, plan::LoadSuite(path));
   for (const plan::ModelRules& model : r.inline_suite->models) {
     if (model.file.empty()) continue;
-    LocalFile file{Resolve(fs::path(path).parent_path(), model.file),
+    LocalFile file{ResolvePath(fs::path(path).parent_path(), model.file),
                    fs::path(model.file).filename(), "", ""};
     ASSIGN_OR_RETURN(file.bytes,
                      ReadFile(path + ":" + std::to_string(model.line) + ": file", file.path));
@@ -169,7 +153,7 @@ absl::Status BuildSuite(const SubmitFlags& f, const std::string& cwd, BuiltReque
 absl::Status BuildMeasuring(const SubmitFlags& f, const std::string& cwd, plan::Request* r) {
   r->batch_size = f.batch_size.value_or(0);
   if (f.batch_size_file) {
-    const std::string path = Resolve(cwd, *f.batch_size_file);
+    const std::string path = ResolvePath(cwd, *f.batch_size_file);
     ASSIGN_OR_RETURN(const std::string text, ReadFile("--batch-size-file", path));
     ASSIGN_OR_RETURN(r->batch_sizes, ParseBatchSizes(text, path));
   }
@@ -183,14 +167,90 @@ absl::Status BuildMeasuring(const SubmitFlags& f, const std::string& cwd, plan::
     }
     r->timeout_ms = static_cast<int64_t>(std::ceil(*f.timeout_s * 1000));
   }
-  r->channels_last = f.channels_last;
   r->randomize_input = f.randomize_input;
+  r->collect_outputs = f.collect_outputs;
+  r->deterministic = f.deterministic;
+  r->warm_peak_memory = f.warm_peak_memory;
+  r->measure_cache_lookup = f.cache_lookup;
+  r->instances = f.instances.value_or(r->instances);
   ASSIGN_OR_RETURN(r->set_env, ParsePairs("--set-env", f.set_env));
   if (f.device.size() > 1) {
     return absl::InvalidArgumentError("--device is given twice: a job has one device");
   }
   if (!f.device.empty()) r->device = f.device.front();
   return absl::OkStatus();
+}
+
+void BuildStep(const SubmitFlags& f, plan::Request* r) {
+  r->amp_dtype = f.amp_dtype.value_or("");
+  r->optimizer = f.optimizer.value_or("");
+  r->use_eval_mode = f.use_eval_mode;
+  r->activation_checkpointing = f.activation_checkpointing;
+  r->channels_last = f.channels_last;
+  r->layers = f.layers.value_or(0);
+  r->part = f.part.value_or("");
+  r->generation = f.generation.value_or("");
+  r->prompt_length = f.prompt_length.value_or(0);
+  // As upstream, the wrappers imply their processes.
+  r->distributed = f.ddp ? "ddp" : f.fsdp ? "fsdp" : f.multiprocess ? "multiprocess" : "";
+  r->world_size = f.world_size.value_or(0);
+  r->optimize_ddp = f.optimize_ddp_mode.value_or("");
+}
+
+// A folder on the workers' hosts, so it is taken as it was typed: relative to what, nobody knows.
+absl::Status WorkerFolder(const char* flag, const std::optional<std::string>& typed,
+                          std::string* folder) {
+  if (!typed) return absl::OkStatus();
+  if (typed->empty() || typed->front() != '/') {
+    return absl::InvalidArgumentError(std::string(flag) + " '" + *typed +
+                                      "': wants an absolute path, since it is a folder on the "
+                                      "workers' hosts");
+  }
+  *folder = *typed;
+  return absl::OkStatus();
+}
+
+absl::Status BuildJudging(const SubmitFlags& f, plan::Request* r) {
+  r->tolerance = f.accuracy_tolerance;
+  r->cosine = f.cosine;
+  r->skip_accuracy_check = f.skip_accuracy_check;
+  r->batch_invariant = f.batch_invariant;
+  r->minify = f.minify;
+  RETURN_IF_ERROR(WorkerFolder("--save-model-outputs-to", f.save_outputs_to, &r->save_outputs_to));
+  return WorkerFolder("--compare-model-outputs-with", f.compare_outputs_with,
+                      &r->compare_outputs_with);
+}
+
+absl::Status BuildEngine(const SubmitFlags& f, plan::Request* r) {
+  r->engine = f.engine.value_or(r->engine);
+  r->command = f.command;
+  return WorkerFolder("--scripts", f.scripts, &r->scripts);
+}
+
+void BuildInside(const SubmitFlags& f, BuiltRequest* built) {
+  plan::Request& r = built->request;
+  r.explain = f.explain || f.print_graph_breaks || f.log_graph_breaks;
+  if (f.profiler_trace) r.diagnostics.push_back("profiler");
+  if (f.snapshot_memory) r.diagnostics.push_back("memory_snapshot");
+  if (f.log_operator_inputs) r.diagnostics.push_back("operator_inputs");
+  if (!r.diagnostics.empty()) {
+    built->notes.push_back(
+        "this is a diagnostic run: its timings are not kept, since what watches it slows it down");
+  }
+  const std::pair<bool, const char*> always[] = {
+      {f.stats, "--stats: the counters are in every result (results JOB --json)"},
+      {f.timing, "--timing: each phase's duration is in every result (explain JOB MODEL)"},
+      {f.progress, "--progress: progress is shown anyway; see also watch JOB"},
+      {f.verbose, "--verbose: logs JOB MODEL has everything that was printed"},
+      {f.print_memory, "--print-memory: memory is in every result"},
+      {f.print_compilation_time, "--print-compilation-time: compile seconds are in every result"},
+      {f.print_dataframe_summary, "--print-dataframe-summary: results JOB prints the table"},
+      {f.no_translation_validation,
+       "--no-translation-validation: translation validation is never switched on here"},
+  };
+  for (const auto& [given, note] : always) {
+    if (given) built->notes.emplace_back(note);
+  }
 }
 
 void BuildPartitions(const SubmitFlags& f, plan::Request* r) {
@@ -206,18 +266,24 @@ void BuildPartitions(const SubmitFlags& f, plan::Request* r) {
 // The options whose typed value may equal the default (common/plan/request.h).
 std::set<std::string> GivenOptions(const SubmitFlags& f) {
   const std::vector<std::pair<const char*, bool>> options = {
+      {"amp-dtype", f.amp_dtype.has_value()},
       {"batch-size", f.batch_size.has_value()},
       {"batch-size-file", f.batch_size_file.has_value()},
       {"disable-cudagraphs", f.disable_cudagraphs},
+      {"instances", f.instances.has_value()},
       {"iterations", f.iterations.has_value()},
       {"iterations-per-run", f.iterations_per_run.has_value()},
+      {"layers", f.layers.has_value()},
+      {"optimizer", f.optimizer.has_value()},
       {"partition-id", f.partition_id.has_value()},
       {"partition-policy", f.partition_policy.has_value()},
+      {"prompt-length", f.prompt_length.has_value()},
       {"profile", f.profile.has_value()},
       {"repeat", f.repeat.has_value()},
       {"threads", f.threads.has_value()},
       {"timeout", f.timeout_s.has_value()},
       {"weights", f.weights.has_value()},
+      {"world-size", f.world_size.has_value()},
   };
   std::set<std::string> given;
   for (const auto& [name, is_given] : options) {
@@ -228,9 +294,30 @@ std::set<std::string> GivenOptions(const SubmitFlags& f) {
 
 // Upstream's name for the file when only a folder is given.
 std::string DefaultOutputName(const plan::Request& r) {
-  const std::string backend = r.options ? r.options->backend : "inductor";
-  const bool accuracy_only = r.tests == std::vector<plan::Test>{plan::Test::kAccuracy};
-  return (accuracy_only ? "accuracy_" : "speedup_") + backend + ".csv";
+  const plan::CompileOptions options = r.options.value_or(plan::CompileOptions());
+  const auto only = [&](plan::Test test) { return r.tests == std::vector<plan::Test>{test}; };
+  if (only(plan::Test::kBatchSize)) return "batch_sizes.csv";
+  if (only(plan::Test::kTolerance)) return "tolerance_" + options.backend + ".csv";
+  if (only(plan::Test::kAccuracy)) return "accuracy_" + options.backend + ".csv";
+  if (options.backend == "nothing") return "nothing.csv";
+  if (options.ahead_of_time.empty()) return "speedup_" + options.backend + ".csv";
+  static const std::map<std::string, std::string> names = {
+      {"nativert", "export_nativert"},
+      {"aot_inductor", "export_aot_inductor"},
+      {"torchscript", "torchscript_jit_trace"}};
+  const auto found = names.find(options.ahead_of_time);
+  return (found == names.end() ? options.ahead_of_time : found->second) + ".csv";
+}
+
+absl::Status BuildFiles(const SubmitFlags& f, const std::string& cwd, OutputFiles* files) {
+  files->options.tag = f.tag;
+  files->beside.stats = f.aot_autograd_stats;
+  files->beside.raw_timings = f.dump_raw_metrics;
+  if (!f.baseline) return absl::OkStatus();
+  const std::string path = ResolvePath(cwd, *f.baseline);
+  ASSIGN_OR_RETURN(const std::string text, ReadFile("--baseline", path));
+  ASSIGN_OR_RETURN(files->options.baseline, formats::ReadBaseline(text, "--baseline " + path));
+  return absl::OkStatus();
 }
 
 absl::Status BuildOutput(const SubmitFlags& f, const std::string& cwd, BuiltRequest* built) {
@@ -240,10 +327,11 @@ absl::Status BuildOutput(const SubmitFlags& f, const std::string& cwd, BuiltRequ
   if (fs::path(r.output).filename().empty()) {
     return absl::InvalidArgumentError("--output '" + r.output + "': names no file");
   }
-  built->output_folder = Resolve(cwd, f.output_directory.value_or("."));
+  RETURN_IF_ERROR(BuildFiles(f, cwd, &built->output));
+  built->output.folder = ResolvePath(cwd, f.output_directory.value_or("."));
   if (f.dry_run) return absl::OkStatus();
   // A job may take hours: what would keep its file from being written is said before it starts.
-  const std::string path = Resolve(built->output_folder, r.output);
+  const std::string path = ResolvePath(built->output.folder, r.output);
   const std::string parent = fs::path(path).parent_path();
   if (access(parent.c_str(), W_OK | X_OK) != 0) {
     return absl::InvalidArgumentError("--output " + path + ": the folder " + parent +
@@ -257,6 +345,12 @@ absl::Status BuildOutput(const SubmitFlags& f, const std::string& cwd, BuiltRequ
 
 }  // namespace
 
+std::string ResolvePath(const std::string& cwd, const std::string& path) {
+  std::string resolved = (fs::path(cwd) / path).lexically_normal().string();
+  while (resolved.size() > 1 && resolved.back() == '/') resolved.pop_back();
+  return resolved;
+}
+
 absl::StatusOr<BuiltRequest> BuildRequest(const SubmitFlags& flags, const std::string& cwd) {
   RETURN_IF_ERROR(CheckFlagRules(flags));
   BuiltRequest built;
@@ -266,10 +360,14 @@ absl::StatusOr<BuiltRequest> BuildRequest(const SubmitFlags& flags, const std::s
   RETURN_IF_ERROR(BuildModels(flags, cwd, &built));
   RETURN_IF_ERROR(BuildSuite(flags, cwd, &built));
   RETURN_IF_ERROR(BuildMeasuring(flags, cwd, &r));
+  BuildStep(flags, &r);
+  RETURN_IF_ERROR(BuildJudging(flags, &r));
+  RETURN_IF_ERROR(BuildEngine(flags, &r));
+  BuildInside(flags, &built);
   BuildPartitions(flags, &r);
   r.environments = flags.environment;
   r.profile = flags.profile.value_or(r.profile);
-  r.label = flags.label.value_or("");
+  r.label = flags.label.value_or(flags.tag.value_or(""));
   if (r.label.size() > kLabelBytesMax) {
     return absl::InvalidArgumentError("--label has " + std::to_string(r.label.size()) +
                                       " bytes; it is shown in every table, so at most " +

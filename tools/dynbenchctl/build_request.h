@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/plan/request.h"
+#include "tools/dynbenchctl/csv_output.h"
 #include "tools/dynbenchctl/submit_flags.h"
 
 namespace dynbench::cli {
@@ -21,7 +22,7 @@ struct LocalFile {
 struct BuiltRequest {
   plan::Request request;
   std::vector<LocalFile> files;    // to upload before the request is submitted
-  std::string output_folder;       // absolute; what Request::output is relative to
+  OutputFiles output;              // what to write when the job has finished
   std::vector<std::string> notes;  // for stderr
 };
 
@@ -29,5 +30,8 @@ struct BuiltRequest {
 // sizes, model) relative to `cwd`, and says what the request is. InvalidArgument or NotFound name
 // flag, file, line and fix. Nothing is dispatched.
 absl::StatusOr<BuiltRequest> BuildRequest(const SubmitFlags& flags, const std::string& cwd);
+
+// `path` made absolute against `cwd`, normalised, without a slash at its end.
+std::string ResolvePath(const std::string& cwd, const std::string& path);
 
 }  // namespace dynbench::cli

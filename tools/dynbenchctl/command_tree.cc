@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "common/base/status.h"
 #include "common/plan/suite.h"
 #include "tools/dynbenchctl/help.h"
 #include "tools/dynbenchctl/upstream_flags.h"
@@ -29,6 +30,13 @@ std::vector<std::string> FlagNames(const CLI::App& app) {
     }
   }
   return names;
+}
+
+bool HasArguments(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_positional()) return true;
+  }
+  return false;
 }
 
 std::vector<std::string> VerbNames(const CLI::App& app) {
@@ -98,6 +106,20 @@ std::vector<std::string> CommandTree::ChoicesOf(const CLI::Option* option) const
   return found == choices_.end() ? std::vector<std::string>{} : found->second;
 }
 
+absl::Status CommandTree::CheckValue(const CLI::App& app, const CLI::Option& option,
+                                     const std::string& value) const {
+  const auto choices = ChoicesOf(&option);
+  if (choices.empty()) return absl::OkStatus();
+  const std::string text = option.get_delimiter() == ',' ? value : value + ",";
+  for (const std::string& word :
+       std::vector<std::string>(absl::StrSplit(text, ',', absl::SkipEmpty()))) {
+    if (std::find(choices.begin(), choices.end(), word) != choices.end()) continue;
+    return Usage(app, option.get_name() + ": '" + word + "' is not one of " +
+                          absl::StrJoin(choices, ", ") + DidYouMean(word, choices));
+  }
+  return absl::OkStatus();
+}
+
 // Walks the words once before CLI11 does, for messages that name what was wrong and what is near.
 // Binds each value to its flag ("--repeat -3" becomes "--repeat=-3"), so that a value may begin
 // with a dash.
@@ -107,28 +129,26 @@ absl::StatusOr<std::vector<std::string>> CommandTree::CheckWords(
   const CLI::App* app = &root_;
   bool help = false;
   std::set<const CLI::Option*> given;
-  auto check_value = [&](const CLI::Option& option, const std::string& value) -> absl::Status {
-    const auto choices = ChoicesOf(&option);
-    if (choices.empty()) return absl::OkStatus();
-    const std::string text = option.get_delimiter() == ',' ? value : value + ",";
-    for (const std::string& word :
-         std::vector<std::string>(absl::StrSplit(text, ',', absl::SkipEmpty()))) {
-      if (std::find(choices.begin(), choices.end(), word) != choices.end()) continue;
-      return Usage(*app, option.get_name() + ": '" + word + "' is not one of " +
-                             absl::StrJoin(choices, ", ") + DidYouMean(word, choices));
-    }
-    return absl::OkStatus();
-  };
   for (size_t i = 0; i < args.size(); ++i) {
     const std::string& arg = args[i];
     if (arg == "--") {
+      const auto tail = tails_.find(app);
+      if (tail != tails_.end()) {
+        tail->second->assign(args.begin() + static_cast<std::ptrdiff_t>(i) + 1, args.end());
+        break;
+      }
       bound.insert(bound.end(), args.begin() + static_cast<std::ptrdiff_t>(i), args.end());
       break;
     }
     bound.push_back(arg);
     if (arg.size() < 2 || arg[0] != '-') {
       const auto verbs = VerbNames(*app);
-      if (verbs.empty()) continue;  // an argument of the verb
+      if (verbs.empty()) {
+        if (HasArguments(*app)) continue;
+        return Usage(*app, "'" + arg + "' is not expected" +
+                               (i > 0 && args[i - 1][0] == '-' ? ": " + args[i - 1] + " takes no value"
+                                                               : ""));
+      }
       if (std::find(verbs.begin(), verbs.end(), arg) == verbs.end()) {
         return Usage(*app, "unknown verb '" + arg + "'" + DidYouMean(arg, verbs));
       }
@@ -147,7 +167,15 @@ absl::StatusOr<std::vector<std::string>> CommandTree::CheckWords(
       return Usage(*app, "unknown flag " + name + DidYouMean(name, FlagNames(*app)));
     }
     help = help || name == "--help" || name == "-h";
-    if (!TakesValue(*option)) continue;  // a switch
+    if (!TakesValue(*option)) {
+      if (equals == std::string::npos) continue;
+      return Usage(*app, name + " takes no value, but '" + arg.substr(equals + 1) + "' was given");
+    }
+    const auto alone = optional_values_.find(option);
+    if (alone != optional_values_.end() && equals == std::string::npos) {
+      bound.back() += "=" + alone->second;
+      continue;
+    }
     std::optional<std::string> value;
     if (equals != std::string::npos) {
       value = arg.substr(equals + 1);
@@ -174,7 +202,7 @@ absl::StatusOr<std::vector<std::string>> CommandTree::CheckWords(
     if (option->get_items_expected_max() == 1 && !given.insert(option).second) {
       return Usage(*app, name + " is given twice; keep one of them");
     }
-    if (auto status = check_value(*option, *value); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckValue(*app, *option, *value));
   }
   if (!help && !VerbNames(*app).empty()) {
     return Usage(*app, "no verb given; one of: " + absl::StrJoin(VerbNames(*app), ", "));

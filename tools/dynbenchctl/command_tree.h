@@ -40,17 +40,29 @@ class CommandTree {
   // Empty when any value goes.
   std::vector<std::string> ChoicesOf(const CLI::Option* option) const;
 
+  // `option` may stand alone and then means `value`; another one is only taken with "=".
+  void OptionalValue(const CLI::Option* option, const std::string& value) {
+    optional_values_[option] = value;
+  }
+
+  // What follows "--" belongs to `verb` unparsed: a program and its arguments.
+  void Tail(const CLI::App* verb, std::vector<std::string>* words) { tails_[verb] = words; }
+
   // Parses `args` (without the program's name). InvalidArgument carries the whole message. Sets
   // `*run` to the verb's function, or to one that prints help where help was asked for.
   absl::Status Parse(const std::vector<std::string>& args, Run* run);
 
  private:
   absl::StatusOr<std::vector<std::string>> CheckWords(const std::vector<std::string>& args) const;
+  absl::Status CheckValue(const CLI::App& app, const CLI::Option& option,
+                          const std::string& value) const;
 
   CLI::App root_;
   Globals globals_;
   std::map<const CLI::App*, Run> runs_;
   std::map<const CLI::Option*, std::vector<std::string>> choices_;
+  std::map<const CLI::App*, std::vector<std::string>*> tails_;
+  std::map<const CLI::Option*, std::string> optional_values_;
 };
 
 // Every verb of dynbenchctl, in the order of its help.

@@ -17,24 +17,26 @@ std::string Text(const nlohmann::json& object, const char* key) {
 }
 
 // The environments that a worker reported last: [{name, torch_version, hash, …}].
+// The strings of an array; none when there is no such array.
+std::vector<std::string> Words(const nlohmann::json& item, const char* key) {
+  std::vector<std::string> words;
+  const auto found = item.find(key);
+  if (found == item.end() || !found->is_array()) return words;
+  for (const auto& word : *found) {
+    if (word.is_string()) words.push_back(word.get<std::string>());
+  }
+  return words;
+}
+
 std::vector<EnvironmentView> EnvironmentsOf(const std::string& text) {
   std::vector<EnvironmentView> environments;
   const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_array()) return environments;
   for (const nlohmann::json& item : json) {
     if (!item.is_object()) continue;
-    EnvironmentView view{Text(item, "name"),
-                         Text(item, "torch_version"),
-                         Text(item, "hash"),
-                         Text(item, "python"),
-                         {}};
-    const auto suites = item.find("suites");
-    if (suites != item.end() && suites->is_array()) {
-      for (const auto& suite : *suites) {
-        if (suite.is_string()) view.suites.push_back(suite.get<std::string>());
-      }
-    }
-    environments.push_back(std::move(view));
+    environments.push_back({Text(item, "name"), Text(item, "torch_version"), Text(item, "hash"),
+                            Text(item, "python"), Words(item, "suites"),
+                            Words(item, "capabilities")});
   }
   return environments;
 }

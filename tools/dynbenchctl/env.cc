@@ -42,6 +42,7 @@ void Print(Context& context, const std::vector<Entry>& entries) {
                       {"hash", entry.environment->hash},
                       {"python", entry.environment->python},
                       {"suites", entry.environment->suites},
+                      {"capabilities", entry.environment->capabilities},
                       {"worker", entry.worker->id},
                       {"host", entry.worker->host},
                       {"connected", entry.worker->connected}});

@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "common/base/status.h"
+#include "common/formats/compiler_report.h"
 #include "tools/dynbenchctl/arguments.h"
 #include "tools/dynbenchctl/job_view.h"
 #include "tools/dynbenchctl/row_line.h"
@@ -48,6 +49,8 @@ std::string ExperimentText(const ExperimentView& view, const formats::TableStyle
     }
     text += "\nphases\n" + table.Render(style);
   }
+  const std::string report = formats::CompilerReportText(*row.result);
+  if (!report.empty()) text += "\ncompiler\n" + report;
   for (const std::string& note : row.result->notes)
     text += "note: " + formats::Printable(note) + "\n";
   if (!row.result->detail.empty()) text += "\n" + row.result->detail + "\n";

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "common/base/durable_file.h"
 #include "nlohmann/json.hpp"
-#include "tools/dynbenchctl/durable_file.h"
 
 namespace dynbench::cli {
 namespace {
@@ -66,7 +66,7 @@ absl::Status WriteLocalState(const LocalPaths& paths, const LocalState& state) {
                       {"metrics_url", state.metrics_url},
                       {"database", state.database},
                       {"workers", workers}};
-  return ReplaceFile(paths.State(), value.dump(2) + "\n");
+  return WriteFileDurably(paths.State(), value.dump(2) + "\n", kReadableByAll);
 }
 
 absl::Status RemoveLocalState(const LocalPaths& paths) {

@@ -184,7 +184,9 @@ WorkerView FromProto(const v1::Worker& message) {
   for (const v1::WorkerEnvironment& environment : message.environments()) {
     worker.environments.push_back(
         {environment.name(), environment.torch_version(), environment.hash(), environment.python(),
-         std::vector<std::string>(environment.suites().begin(), environment.suites().end())});
+         std::vector<std::string>(environment.suites().begin(), environment.suites().end()),
+         std::vector<std::string>(environment.capabilities().begin(),
+                                  environment.capabilities().end())});
   }
   return worker;
 }

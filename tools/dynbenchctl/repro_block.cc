@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <map>
+#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "common/base/version.h"
@@ -28,28 +31,117 @@ std::string Seconds(int64_t ms) {
   return text;
 }
 
-void AddCompiler(const Experiment& e, std::vector<std::string>* words) {
+using Words = std::vector<std::string>;
+
+void AddAheadOfTime(const plan::CompileOptions& o, Words* words) {
+  static const std::map<std::string, std::string> flags = {
+      {"export", "--export"},
+      {"aot_inductor", "--export-aot-inductor"},
+      {"nativert", "--export-nativert"},
+      {"torchscript", "--torchscript-jit-trace"},
+      {"aot_precompile", "--aot-precompile"}};
+  const auto found = flags.find(o.ahead_of_time);
+  words->push_back(found == flags.end() ? "--" + o.ahead_of_time : found->second);
+}
+
+void AddCompiler(const Experiment& e, Words* words) {
   if (e.configuration != "custom") {
     words->insert(words->end(), {"--configuration", e.configuration});
     return;
   }
   const plan::CompileOptions& o = e.options;
-  words->push_back("--backend=" + o.backend);
+  if (!o.ahead_of_time.empty()) {
+    AddAheadOfTime(o, words);
+  } else if (!o.quantization.empty()) {
+    words->push_back("--quantization=" + o.quantization);
+  } else {
+    words->push_back(o.backend == "nothing" ? "--nothing" : "--backend=" + o.backend);
+  }
   if (o.backend == "inductor" && !o.cudagraphs) words->push_back("--disable-cudagraphs");
   if (!o.compile_mode.empty()) words->push_back("--inductor-compile-mode=" + o.compile_mode);
-  if (o.fullgraph) words->push_back("--nopython");
-  if (o.freezing) words->push_back("--freezing");
-  if (o.cpp_wrapper) words->push_back("--cpp-wrapper");
-  if (o.dynamic_batch_only) {
-    words->push_back("--dynamic-batch-only");
-  } else if (o.dynamic_shapes) {
-    words->push_back("--dynamic-shapes");
+  const std::pair<bool, const char*> switches[] = {
+      {o.fullgraph, "--nopython"},
+      {o.freezing, "--freezing"},
+      {o.cpp_wrapper, "--cpp-wrapper"},
+      {o.max_autotune, "--max-autotune"},
+      {o.dynamic_batch_only, "--dynamic-batch-only"},
+      {o.unbacked_batch_only, "--unbacked-batch-only"},
+      {o.dynamic_shapes && !o.dynamic_batch_only && !o.unbacked_batch_only, "--dynamic-shapes"}};
+  for (const auto& [given, flag] : switches) {
+    if (given) words->push_back(flag);
   }
-  for (const auto& [key, value] : o.inductor_config) {
-    words->insert(words->end(), {"--inductor-config", key + "=" + value});
+  const std::pair<const char*, const std::map<std::string, std::string>*> settings[] = {
+      {"--inductor-config", &o.inductor_config},
+      {"--dynamo-config", &o.dynamo_config},
+      {"--functorch-config", &o.functorch_config}};
+  for (const auto& [flag, map] : settings) {
+    for (const auto& [key, value] : *map) words->insert(words->end(), {flag, key + "=" + value});
   }
-  for (const auto& [key, value] : o.dynamo_config) {
-    words->insert(words->end(), {"--dynamo-config", key + "=" + value});
+}
+
+// The model, its step and its processes.
+void AddStep(const Experiment& e, Words* words) {
+  const auto text = [&](const char* flag, const std::string& value) {
+    if (!value.empty()) words->insert(words->end(), {flag, value});
+  };
+  const auto number = [&](const char* flag, int value) {
+    if (value > 0) words->insert(words->end(), {flag, std::to_string(value)});
+  };
+  text("--amp-dtype", e.precision == plan::Precision::kAmp ? e.amp_dtype : "");
+  if (e.mode == plan::Mode::kTraining) {
+    text("--optimizer", e.optimizer);
+    if (e.model_mode == "eval") words->push_back("--use-eval-mode");
+  }
+  if (e.activation_checkpointing) words->push_back("--enable-activation-checkpointing");
+  if (e.channels_last) words->push_back("--channels-last");
+  number("--layers", e.layers);
+  text("--part", e.part);
+  text("--generation", e.generation);
+  if (!e.generation.empty()) number("--prompt-length", e.prompt_length);
+  if (e.distributed.empty()) return;
+  words->push_back("--" + e.distributed);
+  number("--world-size", e.world_size);
+  if (e.distributed == "ddp") text("--optimize-ddp-mode", e.optimize_ddp);
+}
+
+// What only one test listens to.
+void AddTest(const Experiment& e, Words* words) {
+  const Experiment defaults;
+  const auto number = [&](const char* flag, int value, int usual) {
+    if (value != usual) words->insert(words->end(), {flag, std::to_string(value)});
+  };
+  std::vector<std::pair<bool, const char*>> switches;
+  if (e.test == plan::Test::kPerformance) {
+    number("--repeat", e.repeat, defaults.repeat);
+    number("--iterations-per-run", e.iterations_per_run, defaults.iterations_per_run);
+    number("--instances", e.instances, defaults.instances);
+    switches = {{e.randomize_input, "--randomize-input"},
+                {e.collect_outputs, "--collect-outputs"},
+                {e.deterministic, "--deterministic"},
+                {e.warm_peak_memory, "--use-warm-peak-memory"},
+                {e.measure_cache_lookup, "--profile_dynamo_cache_lookup"}};
+  } else if (e.test == plan::Test::kAccuracy) {
+    number("--iterations", e.iterations, defaults.iterations);
+    words->insert(words->end(), {"--accuracy-tolerance", Json(e.accuracy.tolerance).dump()});
+    switches = {{e.accuracy.cosine, "--cosine"},
+                {e.accuracy.skip_check, "--skip-accuracy-check"},
+                {e.batch_invariant, "--batch-invariant"},
+                {e.minify, "--minify"}};
+    if (!e.save_outputs_to.empty()) {
+      words->insert(words->end(), {"--save-model-outputs-to", e.save_outputs_to});
+    }
+    if (!e.compare_outputs_with.empty()) {
+      words->insert(words->end(), {"--compare-model-outputs-with", e.compare_outputs_with});
+    }
+  }
+  switches.emplace_back(e.explain, "--explain");
+  for (const std::string& kind : e.diagnostics) {
+    switches.emplace_back(kind == "profiler", "--export-profiler-trace");
+    switches.emplace_back(kind == "memory_snapshot", "--snapshot-memory");
+    switches.emplace_back(kind == "operator_inputs", "--log-operator-inputs");
+  }
+  for (const auto& [given, flag] : switches) {
+    if (given) words->push_back(flag);
   }
 }
 
@@ -102,7 +194,8 @@ std::vector<std::string> ReproArguments(const Experiment& e) {
     words.insert(words.end(), {"--suite", e.suite, "--only", e.model});
   }
   words.push_back("--" + std::string(ToString(e.mode)));
-  words.push_back("--" + std::string(ToString(e.test)));
+  words.push_back(e.test == plan::Test::kBatchSize ? "--find-batch-sizes"
+                                                   : "--" + std::string(ToString(e.test)));
   words.push_back("--" + std::string(ToString(e.precision)));
   AddCompiler(e, &words);
   words.insert(words.end(), {"--device", e.device, "--environment", e.environment, "--profile",
@@ -113,26 +206,27 @@ std::vector<std::string> ReproArguments(const Experiment& e) {
   if (e.batch_size > 0) {
     words.insert(words.end(), {"--batch-size", std::to_string(e.batch_size)});
   }
+  AddStep(e, &words);
+  AddTest(e, &words);
   const Experiment defaults;
-  auto add = [&](const char* flag, int value, int usual) {
-    if (value != usual) words.insert(words.end(), {flag, std::to_string(value)});
-  };
-  if (e.test == plan::Test::kPerformance) {
-    add("--repeat", e.repeat, defaults.repeat);
-    add("--iterations-per-run", e.iterations_per_run, defaults.iterations_per_run);
-    if (e.randomize_input) words.push_back("--randomize-input");
-  } else {
-    add("--iterations", e.iterations, defaults.iterations);
+  if (e.threads != defaults.threads) {
+    words.insert(words.end(), {"--threads", std::to_string(e.threads)});
   }
-  add("--threads", e.threads, defaults.threads);
   if (e.timeout_ms != defaults.timeout_ms) {
     words.insert(words.end(), {"--timeout", Seconds(e.timeout_ms)});
   }
-  if (e.channels_last) words.push_back("--channels-last");
   for (const auto& [key, value] : e.set_env) {
     words.insert(words.end(), {"--set-env", key + "=" + value});
   }
   words.push_back("--wait");
+  if (e.engine == "script" && e.command.size() > 1) {  // the interpreter, then the script
+    const std::string folder = std::filesystem::path(e.command[1]).parent_path();
+    words.insert(words.end(), {"--engine", "script", "--scripts", folder});
+  }
+  if (e.engine == "command") {
+    words.insert(words.end(), {"--engine", "command", "--"});
+    words.insert(words.end(), e.command.begin(), e.command.end());
+  }
   return words;
 }
 
@@ -164,6 +258,7 @@ std::string ReproBlock(const ExperimentView& view) {
   }
   comments.Add("host", Flat(ParseOrNull(view.inventory_json)));
   comments.Add("launch profile", e.profile);
+  comments.Add("series", plan::SeriesKey(e));
   if (row.result) {
     auto number = [](int n) { return n > 0 ? std::to_string(n) : std::string(); };
     comments.Add("batch size", number(row.result->batch_size));

@@ -41,6 +41,7 @@ struct SlotView {
 struct EnvironmentView {
   std::string name, torch_version, hash, python;
   std::vector<std::string> suites;
+  std::vector<std::string> capabilities;
 };
 
 struct WorkerView {

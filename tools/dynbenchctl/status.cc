@@ -1,12 +1,17 @@
 #include <memory>
 
 #include "common/base/status.h"
+#include "common/formats/error_clusters.h"
 #include "tools/dynbenchctl/arguments.h"
 #include "tools/dynbenchctl/job_view.h"
+#include "tools/dynbenchctl/row_line.h"
 #include "tools/dynbenchctl/verbs.h"
 
 namespace dynbench::cli {
 namespace {
+
+// From this many models on, one error is worth a line of its own.
+constexpr size_t kClusterModels = 2;
 
 struct Arguments {
   std::string job;
@@ -30,8 +35,14 @@ VerbResult Status(Context& context, const Arguments& arguments) {
     PrintJson(context, formats::StatusJson(jobs));
     return ExitCode::kDone;
   }
+  std::string errors;
+  if (one && jobs[0].job.coverage.failed + jobs[0].job.coverage.lost > 1) {
+    ASSIGN_OR_RETURN(const auto views, source->Results(*one, false));
+    const auto rows = StoreRows(views);
+    errors = formats::ClusterLines(formats::ClusterErrors(rows), kClusterModels);
+  }
   if (jobs.empty()) PrintNote(context, "no jobs yet; submit one: dynbenchctl submit --suite timm");
-  context.out() << StatusText(jobs);
+  context.out() << StatusText(jobs) << errors;
   return ExitCode::kDone;
 }
 

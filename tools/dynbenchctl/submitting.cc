@@ -62,16 +62,18 @@ absl::StatusOr<v1::SubmitReply> SendRequest(Client& client, const BuiltRequest& 
   return reply;
 }
 
+Json SubmittedJson(const v1::SubmitReply& reply) {
+  return {{"schema", "dynbench.submit/1"},
+          {"job", reply.job()},
+          {"planned", reply.planned()},
+          {"skipped", reply.skipped()},
+          {"warnings", std::vector<std::string>(reply.warnings().begin(), reply.warnings().end())}};
+}
+
 void PrintSubmitted(Context& context, const v1::SubmitReply& reply) {
   for (const std::string& warning : reply.warnings()) PrintNote(context, warning);
   if (context.globals.json) {
-    PrintJson(
-        context,
-        {{"schema", "dynbench.submit/1"},
-         {"job", reply.job()},
-         {"planned", reply.planned()},
-         {"skipped", reply.skipped()},
-         {"warnings", std::vector<std::string>(reply.warnings().begin(), reply.warnings().end())}});
+    PrintJson(context, SubmittedJson(reply));
     return;
   }
   const std::string job = std::to_string(reply.job());
@@ -85,23 +87,35 @@ void PrintSubmitted(Context& context, const v1::SubmitReply& reply) {
   context.out().flush();
 }
 
-VerbResult FollowAndReport(Context& context, JobId job, double timeout_s,
-                           const std::string& output_folder) {
-  ASSIGN_OR_RETURN(const FollowEnd end, WaitForJob(context, job, timeout_s, /*rows=*/true));
+absl::StatusOr<FollowedJob> FollowAndWrite(Context& context, JobId job, double timeout_s,
+                                           const OutputFiles& output) {
+  FollowedJob followed;
+  ASSIGN_OR_RETURN(followed.end, WaitForJob(context, job, timeout_s, /*rows=*/true));
   ASSIGN_OR_RETURN(const auto source, OpenSource(context.globals));
-  ASSIGN_OR_RETURN(const JobView view, source->GetJob(job));
-  ASSIGN_OR_RETURN(const auto rows, source->Results(job, false));
-  if (context.globals.json) {
-    PrintJson(context, ResultsJson(view, rows));
-  } else if (!context.globals.quiet) {
-    context.out() << "\n" << formats::ResultsTable(view.job, StoreRows(rows), StyleOf(context));
-  }
+  ASSIGN_OR_RETURN(followed.view, source->GetJob(job));
+  ASSIGN_OR_RETURN(followed.rows, source->Results(job, output.beside.raw_timings));
   // An unfinished job has no whole file to write.
-  if (!output_folder.empty() && !end.timed_out) {
-    ASSIGN_OR_RETURN(const auto paths, WriteCsvFiles(output_folder, rows));
-    for (const std::string& path : paths) PrintNote(context, "wrote " + path);
+  if (output.folder.empty() || followed.end.timed_out) return followed;
+  ASSIGN_OR_RETURN(const auto paths, WriteOutput(output, followed.rows));
+  for (const std::string& path : paths) PrintNote(context, "wrote " + path);
+  return followed;
+}
+
+void PrintFollowed(Context& context, const FollowedJob& followed) {
+  if (context.globals.json) {
+    PrintJson(context, ResultsJson(followed.view, followed.rows));
+  } else if (!context.globals.quiet) {
+    context.out() << "\n"
+                  << formats::ResultsTable(followed.view.job, StoreRows(followed.rows),
+                                           StyleOf(context));
   }
-  return ExitOf(end);
+}
+
+VerbResult FollowAndReport(Context& context, JobId job, double timeout_s,
+                           const OutputFiles& output) {
+  ASSIGN_OR_RETURN(const FollowedJob followed, FollowAndWrite(context, job, timeout_s, output));
+  PrintFollowed(context, followed);
+  return ExitOf(followed.end);
 }
 
 }  // namespace dynbench::cli

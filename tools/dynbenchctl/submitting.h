@@ -1,11 +1,14 @@
 // Sending a request: its files first, then the request itself, exactly once.
 #pragma once
 
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "common/base/ids.h"
 #include "tools/dynbenchctl/build_request.h"
 #include "tools/dynbenchctl/client.h"
 #include "tools/dynbenchctl/context.h"
+#include "tools/dynbenchctl/follow.h"
 
 namespace dynbench::cli {
 
@@ -17,9 +20,25 @@ absl::StatusOr<v1::SubmitReply> SendRequest(Client& client, const BuiltRequest& 
 // --json dynbench.submit/1.
 void PrintSubmitted(Context& context, const v1::SubmitReply& reply);
 
-// Follows the job, prints its table (or dynbench.results/1) and writes the CSV files that its plan
-// names, relative to `output_folder` when that is not empty.
+// A job that was followed to its end, or to the end of the wait.
+struct FollowedJob {
+  FollowEnd end;
+  JobView view;
+  std::vector<RowView> rows;  // with samples where the output needs them
+};
+
+// Follows the job with progress, and writes its files when it has finished.
+absl::StatusOr<FollowedJob> FollowAndWrite(Context& context, JobId job, double timeout_s,
+                                           const OutputFiles& output);
+
+// Prints its table; with --json dynbench.results/1, with --quiet nothing.
+void PrintFollowed(Context& context, const FollowedJob& followed);
+
+// The two above, and the exit code.
 VerbResult FollowAndReport(Context& context, JobId job, double timeout_s,
-                           const std::string& output_folder);
+                           const OutputFiles& output);
+
+// dynbench.submit/1.
+Json SubmittedJson(const v1::SubmitReply& reply);
 
 }  // namespace dynbench::cli

@@ -1,8 +1,13 @@
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 
 #include "common/base/status.h"
 #include "common/plan/catalog.h"
 #include "common/plan/nearest.h"
+#include "tools/dynbenchctl/suite_text.h"
 #include "tools/dynbenchctl/table.h"
 #include "tools/dynbenchctl/verbs.h"
 
@@ -20,7 +25,8 @@ absl::StatusOr<plan::Catalog> Installed() {
 VerbResult List(Context& context) {
   ASSIGN_OR_RETURN(const plan::Catalog catalog, Installed());
   if (context.globals.json) {
-    Json suites = Json::array(), configurations = Json::array(), profiles = Json::array();
+    Json suites = Json::array(), configurations = Json::array(), profiles = Json::array(),
+         presets = Json::array();
     for (const auto& [name, suite] : catalog.suites) {
       suites.push_back({{"name", name},
                         {"models", suite.models.size()},
@@ -28,15 +34,23 @@ VerbResult List(Context& context) {
                         {"description", suite.description}});
     }
     for (const auto& [name, configuration] : catalog.configurations) {
-      configurations.push_back({{"name", name}, {"description", configuration.description}});
+      configurations.push_back({{"name", name},
+                                {"upstream_name", configuration.upstream_name},
+                                {"description", configuration.description}});
     }
     for (const auto& [name, profile] : catalog.profiles) {
       profiles.push_back({{"name", name}, {"description", profile.description}});
     }
+    for (const auto& [name, preset] : catalog.presets) {
+      presets.push_back({{"name", name},
+                         {"submissions", preset.submissions.size()},
+                         {"description", preset.description}});
+    }
     PrintJson(context, {{"schema", "dynbench.suites/1"},
                         {"suites", suites},
                         {"configurations", configurations},
-                        {"profiles", profiles}});
+                        {"profiles", profiles},
+                        {"presets", presets}});
     return ExitCode::kDone;
   }
   formats::TextTable table(
@@ -50,6 +64,9 @@ VerbResult List(Context& context) {
   for (const auto& [name, profile] : catalog.profiles) {
     AddTextRow(table, {"profile", name, "", profile.description});
   }
+  for (const auto& [name, preset] : catalog.presets) {
+    AddTextRow(table, {"preset", name, "", preset.description});
+  }
   context.out() << table.Render(StyleOf(context));
   return ExitCode::kDone;
 }
@@ -58,12 +75,8 @@ VerbResult List(Context& context) {
 std::string Skips(const ModelRules& model) {
   std::string text;
   for (const plan::SkipRule& rule : model.skip) {
-    std::string when;
-    for (const std::string& word : {rule.when.device, rule.when.arch, rule.when.mode,
-                                    rule.when.test, std::string(rule.slow ? "--fast" : "")}) {
-      if (!word.empty()) when += (when.empty() ? "" : " ") + word;
-    }
-    text += (text.empty() ? "" : "; ") + (when.empty() ? "always" : when) + ": " + rule.reason;
+    const std::string when = ConditionWords(rule.when, rule.slow);
+    text += (text.empty() ? "" : "; ") + when + ": " + rule.reason;
   }
   return text;
 }
@@ -81,10 +94,28 @@ absl::StatusOr<Suite> Find(const std::string& name) {
                              "; dynbenchctl suite list names them");
 }
 
-VerbResult Show(Context& context, const std::string& name) {
+VerbResult Show(Context& context, const std::string& name, const std::string& only) {
   ASSIGN_OR_RETURN(const Suite suite, Find(name));
+  if (!only.empty()) {
+    const auto found = std::find_if(suite.models.begin(), suite.models.end(),
+                                    [&](const ModelRules& model) { return model.name == only; });
+    if (found == suite.models.end()) {
+      std::vector<std::string> names;
+      for (const ModelRules& model : suite.models) names.push_back(model.name);
+      return absl::NotFoundError("the suite " + suite.name + " has no model '" + only + "'" +
+                                 plan::DidYouMean(only, names));
+    }
+    Suite alone = suite;
+    alone.models = {*found};
+    if (context.globals.json) {
+      PrintJson(context, plan::ToJson(alone));
+    } else {
+      context.out() << ModelText(alone.models.front());
+    }
+    return ExitCode::kDone;
+  }
   if (context.globals.json) {
-    PrintJson(context, Json::parse(plan::ToJson(suite).dump()));
+    PrintJson(context, plan::ToJson(suite));
     return ExitCode::kDone;
   }
   const auto right = formats::Align::kRight;
@@ -93,35 +124,65 @@ VerbResult Show(Context& context, const std::string& name) {
                             {"training", right},
                             {"accuracy", right},
                             {"tolerance", right},
+                            {"rules", right},
                             {"skipped"}});
   for (const ModelRules& model : suite.models) {
     auto size = [](int n) { return n == 0 ? std::string("model's") : std::to_string(n); };
     char tolerance[32];
     std::snprintf(tolerance, sizeof tolerance, "%g", model.tolerance_inference);
+    const size_t rules = model.rules.size();
     AddTextRow(table, {model.name, size(model.batch_size), size(model.batch_size_training),
-                       size(model.batch_size_accuracy), tolerance, Skips(model)});
+                       size(model.batch_size_accuracy), tolerance,
+                       rules == 0 ? "" : std::to_string(rules), Skips(model)});
   }
   context.out() << suite.name << ": " << suite.description << "\n\n"
-                << table.Render(StyleOf(context));
+                << table.Render(StyleOf(context))
+                << "rules depend on mode, device or precision: suite show NAME MODEL\n";
   return ExitCode::kDone;
+}
+
+// One file, whichever kind its folder says it is; answers what it holds.
+absl::StatusOr<std::string> ValidateFile(const std::string& path) {
+  namespace fs = std::filesystem;
+  const std::string folder = fs::path(path).parent_path().filename();
+  if (folder != "configurations" && folder != "profiles" && folder != "presets") {
+    ASSIGN_OR_RETURN(const Suite suite, plan::LoadSuite(path));
+    return "suite " + suite.name + ", " + std::to_string(suite.models.size()) + " models";
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return absl::NotFoundError(path + ": cannot be read");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (folder == "configurations") {
+    ASSIGN_OR_RETURN(const auto configuration, plan::ParseConfiguration(text, path));
+    return "configuration " + configuration.name;
+  }
+  if (folder == "profiles") {
+    ASSIGN_OR_RETURN(const auto profile, plan::ParseProfile(text, path));
+    return "profile " + profile.name;
+  }
+  ASSIGN_OR_RETURN(const auto preset, plan::ParsePreset(text, path));
+  return "preset " + preset.name + ", " + std::to_string(preset.submissions.size()) +
+         " submissions";
 }
 
 VerbResult Validate(Context& context, const std::vector<std::string>& files) {
   Json list = Json::array();
   bool all_fine = true;
   for (const std::string& file : files) {
-    const auto suite = plan::LoadSuite(AbsolutePath(context, file));
-    const std::string error(suite.status().message());
-    all_fine = all_fine && suite.ok();
+    const auto what = ValidateFile(AbsolutePath(context, file));
+    const std::string error(what.status().message());
+    all_fine = all_fine && what.ok();
     list.push_back({{"file", file},
-                    {"valid", suite.ok()},
-                    {"models", suite.ok() ? Json(suite->models.size()) : Json(nullptr)},
+                    {"valid", what.ok()},
+                    {"holds", what.ok() ? Json(*what) : Json(nullptr)},
                     {"error", error}});
-    if (!suite.ok()) {
+    const auto suite = what.ok() ? plan::LoadSuite(AbsolutePath(context, file))
+                                 : absl::StatusOr<Suite>(what.status());
+    list.back()["models"] = suite.ok() ? Json(suite->models.size()) : Json(nullptr);
+    if (!what.ok()) {
       PrintError(context, error);
     } else if (!context.globals.json && !context.globals.quiet) {
-      context.out() << file << ": suite " << suite->name << ", " << suite->models.size()
-                    << " models\n";
+      context.out() << file << ": " << *what << "\n";
     }
   }
   if (context.globals.json) {
@@ -134,16 +195,20 @@ VerbResult Validate(Context& context, const std::vector<std::string>& files) {
 
 void AddSuite(CommandTree& tree) {
   CLI::App* group = tree.AddGroup(
-      "suite", "The installed suites, configurations and profiles; needs no coordinator.");
-  tree.AddVerb("list", "All suites, configurations and launch profiles.", &List, group);
+      "suite", "The installed suites, configurations, profiles and presets; needs no coordinator.");
+  tree.AddVerb("list", "All suites, configurations, launch profiles and presets.", &List, group);
   auto name = std::make_shared<std::string>();
+  auto model = std::make_shared<std::string>();
   CLI::App* show = tree.AddVerb(
-      "show", "The models of a suite with their rules.",
-      [name](Context& context) { return Show(context, *name); }, group);
+      "show", "The models of a suite with their rules, or everything about one of them.",
+      [name, model](Context& context) { return Show(context, *name, *model); }, group);
   show->add_option("NAME", *name, "an installed suite, or your own FILE.yaml")->required();
+  show->add_option("MODEL", *model, "only this model, every rule with its reason");
   auto files = std::make_shared<std::vector<std::string>>();
   CLI::App* validate = tree.AddVerb(
-      "validate", "Check suite files; errors name file, line and rule.",
+      "validate",
+      "Check suite files (and those of configurations, profiles and presets, by their folder); "
+      "errors name file, line and rule.",
       [files](Context& context) { return Validate(context, *files); }, group);
   validate->add_option("FILE", *files, "suite files")->required();
 }

@@ -9,8 +9,9 @@
 
 namespace dynbench::cli {
 
-// The message for an upstream flag that is refused ("--ddp: comes with a later version of
-// dynbench"), or nullopt when `flag` (with its dashes, without a value) is none of them.
+// The message for an upstream flag that is refused ("--nnc: belongs to a
+// fuser that PyTorch no longer has; …"), or nullopt when `flag` (with its dashes, without a value)
+// is none of them.
 std::optional<std::string> WhyRefused(std::string_view flag);
 
 // All flags that WhyRefused knows, sorted.

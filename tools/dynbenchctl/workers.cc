@@ -79,7 +79,8 @@ Json WorkersJson(const std::vector<WorkerView>& workers) {
                                       {"torch_version", environment.torch_version},
                                       {"hash", environment.hash},
                                       {"python", environment.python},
-                                      {"suites", environment.suites}});
+                                      {"suites", environment.suites},
+                                      {"capabilities", environment.capabilities}});
     }
     list.push_back(std::move(json));
   }

@@ -22,6 +22,7 @@
 namespace dynbench::worker {
 namespace {
 
+constexpr int64_t kArtifactsOfAttemptBytes = int64_t{1} << 30;
 constexpr int64_t kLogEveryMs = 250;
 constexpr int64_t kDiskEveryMs = 5'000;
 constexpr int64_t kDrainLimitNs = 20 * kNsPerSecond;
@@ -48,6 +49,7 @@ absl::StatusOr<std::unique_ptr<Agent>> Agent::Create(AgentOptions options, Event
   ASSIGN_OR_RETURN(Spool spool, Spool::Open(options.state_dir + "/spool"));
   RETURN_IF_ERROR(MakePrivateFolder(options.state_dir + "/work"));
   RETURN_IF_ERROR(MakePrivateFolder(options.state_dir + "/caches"));
+  RETURN_IF_ERROR(MakePrivateFolder(options.state_dir + "/artifacts"));
   return std::unique_ptr<Agent>(
       new Agent(std::move(options), loop, std::move(identity), std::move(spool)));
 }
@@ -61,6 +63,8 @@ Agent::Agent(AgentOptions options, EventLoop* loop, Identity identity, Spool spo
       caches_(options_.state_dir + "/caches", options_.state_dir + "/shared",
               options_.cache_cap_bytes),
       folders_(options_.state_dir + "/work", options_.keep_failed),
+      artifacts_(options_.state_dir + "/artifacts", kArtifactsOfAttemptBytes,
+                 options_.artifacts_cap_bytes),
       started_at_(UnixNow()),
       engine_({options_.state_dir, options_.cores, OwnEnvironment(), options_.profile}) {
   journal_.Load();
@@ -73,6 +77,7 @@ Agent::Agent(AgentOptions options, EventLoop* loop, Identity identity, Spool spo
   services.engine = &engine_;
   services.folders = &folders_;
   services.caches = &caches_;
+  services.artifacts = &artifacts_;
   services.state_dir = options_.state_dir;
   services.fetch_file = [this](const std::string& sha256) { return FetchModelFile(sha256); };
   services.environment = [this](const std::string& name) -> std::optional<Environment> {

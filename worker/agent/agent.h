@@ -35,9 +35,10 @@ struct AgentOptions {
   Inventory inventory;
   std::vector<int> cores;  // claimed
   std::vector<SlotShape> slots;
-  int64_t disk_low_bytes = int64_t{2} << 30;    // below it no work is taken
-  int64_t cache_cap_bytes = int64_t{20} << 30;  // of the store of prepared caches
-  int keep_failed = 20;                         // work folders of failed attempts
+  int64_t disk_low_bytes = int64_t{2} << 30;        // below it no work is taken
+  int64_t cache_cap_bytes = int64_t{20} << 30;      // of the store of prepared caches
+  int64_t artifacts_cap_bytes = int64_t{10} << 30;  // of all kept artifacts
+  int keep_failed = 20;                             // work folders of failed attempts
   std::function<absl::StatusOr<plan::LaunchProfile>(const std::string&)> profile;
 };
 
@@ -100,6 +101,7 @@ class Agent {
   Journal journal_;
   Caches caches_;
   WorkFolders folders_;
+  Artifacts artifacts_;
   const UnixTimeMs started_at_;
   LoopThread preparer_, janitor_;
   EngineSet engine_;

@@ -16,6 +16,7 @@ v1::Environment ToProto(const Environment& environment) {
   for (const auto& [name, version] : f.packages) (*message.mutable_packages())[name] = version;
   for (const std::string& device : f.devices) message.add_devices(device);
   for (const std::string& suite : f.suites) message.add_suites(suite);
+  for (const std::string& word : f.capabilities) message.add_capabilities(word);
   return message;
 }
 

@@ -1,5 +1,7 @@
 #include "worker/agent/slot.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -316,7 +318,35 @@ void Slot::OnFinished(const std::shared_ptr<Run>& run, plan::Result result, std:
     return OnReturned(run, run->give_back);
   }
   result.notes.insert(result.notes.end(), run->notes.begin(), run->notes.end());
+  KeepArtifacts(run, std::move(result), std::move(log));
+}
+
+// What people asked for is moved before the work folder goes, and named in the result.
+void Slot::KeepArtifacts(const std::shared_ptr<Run>& run, plan::Result result, std::string log) {
+  const std::vector<std::string>& kinds = run->experiment.diagnostics;
+  const bool cache = result.outcome == plan::Outcome::kFailed &&
+                     std::find(kinds.begin(), kinds.end(), "cache") != kinds.end();
+  std::error_code none;
+  if (!cache && !std::filesystem::exists(Artifacts::FolderOfChild(run->work), none)) {
+    return Report(run, result, std::move(log));
+  }
+  services_.janitor->Post([this, services = services_, run, cache, result = std::move(result),
+                           log = std::move(log), alive = std::weak_ptr<bool>(alive_)]() mutable {
+    const KeptArtifacts kept = services.artifacts->Take(run->planned.id, run->work, cache);
+    std::erase_if(result.artifacts, [&](const std::string& path) {
+      return path.compare(0, run->work.root.size() + 1, run->work.root + "/") == 0;
+    });
+    result.artifacts.insert(result.artifacts.end(), kept.files.begin(), kept.files.end());
+    result.notes.insert(result.notes.end(), kept.notes.begin(), kept.notes.end());
+    services.loop->Post([this, run, result = std::move(result), log = std::move(log), alive] {
+      if (!alive.expired()) Report(run, result, log);
+    });
+  });
+}
+
+void Slot::Report(const std::shared_ptr<Run>& run, const plan::Result& result, std::string log) {
   CleanUp(*run, result, log);
+  if (run->dropped) return Forget(run);  // revoked while its files were moved
   v1::AttemptFinished finished;
   *finished.mutable_attempt() = proto::ToProto(run->planned.id);
   *finished.mutable_result() = proto::ToProto(result);

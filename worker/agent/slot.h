@@ -16,6 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "dynbench/v1/session.pb.h"
+#include "worker/agent/artifacts.h"
 #include "worker/agent/caches.h"
 #include "worker/agent/live_log.h"
 #include "worker/agent/window_arbiter.h"
@@ -45,6 +46,7 @@ struct SlotServices {
   Engine* engine = nullptr;
   WorkFolders* folders = nullptr;
   Caches* caches = nullptr;
+  Artifacts* artifacts = nullptr;  // the janitor's
   std::string state_dir;
   // The local copy of a model file; may wait for the network. Called on the preparer's thread.
   std::function<absl::StatusOr<std::string>(const std::string& sha256)> fetch_file;
@@ -97,6 +99,8 @@ class Slot {
   void OnPrepared(const std::shared_ptr<Run>& run, const absl::Status& status);
   void OnCachePrepared(const std::shared_ptr<Run>& run, plan::Result result, std::string log);
   void OnFinished(const std::shared_ptr<Run>& run, plan::Result result, std::string log);
+  void KeepArtifacts(const std::shared_ptr<Run>& run, plan::Result result, std::string log);
+  void Report(const std::shared_ptr<Run>& run, const plan::Result& result, std::string log);
   void OnReturned(const std::shared_ptr<Run>& run, const std::string& reason);
   void OnWindow(const std::shared_ptr<Run>& run, std::function<void()> granted);
   void GrantWindow(const AttemptId& attempt);

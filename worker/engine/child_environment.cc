@@ -64,6 +64,7 @@ Variables ChildEnvironment(const Variables& ours, const plan::LaunchProfile& pro
   // Else CUDA is initialised by the question whether there is one, and no fork can use it.
   child["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1";
   for (const auto& [name, value] : profile.environment) child[name] = value;
+  if (!profile.numa.empty()) child["DYNBENCH_NUMA"] = profile.numa;  // worker/runner/numa.h
   if (!preload.empty()) child["LD_PRELOAD"] = absl::StrJoin(preload, ":");
   return child;
 }

@@ -1,4 +1,5 @@
-// Files that survive a crash of the process or of the machine.
+// Files and folders of a worker that survive a crash of the process or of the machine; writing
+// them is WriteFileDurably of common/base/durable_file.h.
 //
 // Thread-safe: no state. Errors name the path and what the system said.
 #pragma once
@@ -8,12 +9,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/base/durable_file.h"
 
 namespace dynbench::worker {
-
-// Replaces `path` in one step: temporary file beside it, fsync, rename, fsync of the folder. After
-// OK the bytes are on disk; on an error the old file is untouched.
-absl::Status WriteFileDurably(const std::string& path, std::string_view bytes);
 
 // Removes a file and makes the removal durable. A missing file is no error.
 absl::Status RemoveFileDurably(const std::string& path);

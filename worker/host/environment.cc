@@ -73,6 +73,7 @@ EnvironmentFacts FactsFromJson(const nlohmann::json& json) {
   f.packages = json.at("packages").get<std::map<std::string, std::string>>();
   f.devices = json.at("devices").get<std::vector<std::string>>();
   f.suites = json.at("suites").get<std::vector<std::string>>();
+  f.capabilities = json.value("capabilities", std::vector<std::string>());
   return f;
 }
 
@@ -100,6 +101,7 @@ nlohmann::json ToJson(const Environment& e) {
           {"packages", f.packages},
           {"devices", f.devices},
           {"suites", f.suites},
+          {"capabilities", f.capabilities},
           {"files", files},
           {"hash", e.hash},
           {"runner_dir", e.runner_dir}};

@@ -37,6 +37,10 @@ struct EnvironmentFacts {
   std::map<std::string, std::string> packages;
   std::vector<std::string> devices;  // torch device types that work
   std::vector<std::string> suites;   // loaders whose imports succeed
+  // What an experiment may need beyond torch itself, where it is there: "aot_inductor",
+  // "aot_precompile", "nativert", "torchao", "triton", "distributed_gloo", "distributed_nccl",
+  // "torchbenchmark". An experiment that needs a missing one is skipped with that reason.
+  std::vector<std::string> capabilities;
 };
 
 // One registry record. Plain data.

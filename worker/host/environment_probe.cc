@@ -20,7 +20,7 @@ constexpr int64_t kProbeLimitMs = 300'000;
 // Answers one line that begins with the marker; whatever imports print is ignored.
 constexpr char kMarker[] = "DYNBENCH-PROBE ";
 constexpr char kScript[] = R"PY(
-import importlib, importlib.metadata, json, os, platform, sys, sysconfig
+import importlib, importlib.metadata, importlib.util, json, os, platform, sys, sysconfig
 def answer(**facts):
     print("DYNBENCH-PROBE " + json.dumps(facts), flush=True)
     os._exit(0)
@@ -61,12 +61,49 @@ try:
     suites.append("timm")
 except Exception:
     pass
+def has_module(name):
+    try:
+        return importlib.util.find_spec(name) is not None
+    except Exception:
+        return False
+for suite, library in (("huggingface", "transformers"), ("torchbench", "torchbenchmark")):
+    if has_module(library):
+        suites.append(suite)
+def has_nativert():
+    # Some builds carry only its header; the constructor of its C++ runner tells.
+    import ctypes
+    folder = os.path.join(os.path.dirname(os.path.abspath(torch.__file__)), "lib")
+    try:
+        library = ctypes.CDLL(os.path.join(folder, "libtorch_cpu.so"))
+    except OSError:
+        return False
+    return hasattr(library, "_ZN5torch8nativert17ModelRunnerHandleC1ERKNSt7__cxx1112basic_string"
+                            "IcSt11char_traitsIcESaIcEEES9_")
+def has_backend(name):
+    import torch.distributed as distributed
+    return distributed.is_available() and getattr(distributed, "is_%s_available" % name)()
+def has_aot_inductor():
+    import torch._inductor
+    return hasattr(torch._inductor, "aoti_compile_and_package")
+checks = dict(
+    aot_inductor=has_aot_inductor,
+    aot_precompile=lambda: hasattr(torch.compiler, "load_compiled_function"),
+    nativert=has_nativert, torchao=lambda: has_module("torchao"),
+    triton=lambda: has_module("triton"), torchbenchmark=lambda: has_module("torchbenchmark"),
+    distributed_gloo=lambda: has_backend("gloo"), distributed_nccl=lambda: has_backend("nccl"))
+capabilities = []
+for name, check in checks.items():
+    try:
+        if check():
+            capabilities.append(name)
+    except Exception:
+        pass
 answer(python=sys.executable, python_include_dir=paths["include"], python_library_dir=found[0],
        python_library=library, torch_version=torch.__version__,
        torch_git=getattr(torch.version, "git_version", None) or "",
        torch_dir=os.path.dirname(os.path.abspath(torch.__file__)),
        torch_cxx11_abi=bool(torch._C._GLIBCXX_USE_CXX11_ABI), packages=packages, devices=devices,
-       suites=suites, **facts)
+       suites=suites, capabilities=sorted(capabilities), **facts)
 )PY";
 
 std::string Getenv(const char* name) {
@@ -103,6 +140,7 @@ absl::StatusOr<EnvironmentFacts> ReadAnswer(const std::string& python, const std
     f.packages = json.at("packages").get<std::map<std::string, std::string>>();
     f.devices = json.at("devices").get<std::vector<std::string>>();
     f.suites = json.at("suites").get<std::vector<std::string>>();
+    f.capabilities = json.at("capabilities").get<std::vector<std::string>>();
     return f;
   } catch (const nlohmann::json::exception& error) {
     return absl::InternalError(absl::StrCat(python, ": the probe's answer: ", error.what()));

@@ -5,6 +5,8 @@
 #include <stdexcept>
 
 #include "worker/runner/cores.h"
+#include "worker/runner/instances.h"
+#include "worker/runner/numa.h"
 #include "worker/runner/python_embedding.h"
 #include "worker/runner/window.h"
 
@@ -28,6 +30,10 @@ int64_t CountHeaders(const AttemptRun& run) {
   return Shim("headers").attr("count")(run.attempt.headers_dir).cast<int64_t>();
 }
 
+void TakeNotes(const py::object& notes, AttemptRun& run) {
+  for (const py::handle note : notes) run.Note(note.cast<std::string>());
+}
+
 void Prepare(AttemptRun& run) {
   run.phases.Begin("prepare");
   run.result["start_proof"] = {{"cache_files_before", CountFiles(run.attempt.cache_dir)}};
@@ -36,20 +42,66 @@ void Prepare(AttemptRun& run) {
   run.result["cores"] = FormatCores(cores);
   run.result["in_force"] = FromPython(
       Shim("options").attr("apply")(run.experiment, ToPython(cores), run.attempt.cache_dir));
+  Shim("compiling").attr("check")(run.experiment);
+  // The other ranks are forked here: before anything touches a device or computes.
+  Shim("distributed")
+      .attr("start")(run.experiment, run.attempt.model_file, run.attempt.prepare,
+                     run.attempt.device_index);
+  if (MemoryIsLocal()) run.result["in_force"]["numa.nodes"] = FormatCores(NodesOf(cores));
   const py::object built = Shim("headers").attr("ensure")(run.experiment, run.attempt.headers_dir);
   if (!built.is_none()) run.Note(built.cast<std::string>());
   run.headers_before = CountHeaders(run);
+  TakeNotes(Shim("diagnostics").attr("begin")(run.experiment, run.attempt.work_dir), run);
+}
+
+void ChooseDevice(AttemptRun& run) {
+  run.device = Device(run.attempt.experiment.at("device").get<std::string>());
+  run.device.Choose(run.attempt.device_index);
+  run.result["threads"] = py::module_::import("torch").attr("get_num_threads")().cast<int>();
 }
 
 void Load(AttemptRun& run) {
-  run.phases.Begin("load");
-  run.device = Device(run.attempt.experiment.at("device").get<std::string>());
-  run.device.Choose(run.attempt.device_index);
   run.loaded = Shim("loading").attr("load")(run.experiment, run.attempt.model_file);
+  run.result["in_force"].update(FromPython(run.loaded.attr("in_force")));
   run.result["batch_size"] = run.loaded.attr("batch_size").cast<int>();
   run.result["weights"] = run.loaded.attr("weights").cast<std::string>();
-  for (const py::handle note : run.loaded.attr("notes")) run.Note(note.cast<std::string>());
-  run.result["threads"] = py::module_::import("torch").attr("get_num_threads")().cast<int>();
+  TakeNotes(run.loaded.attr("notes"), run);
+}
+
+Failure Describe(py::error_already_set& error) {
+  error.restore();
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  if (trace != nullptr) PyException_SetTraceback(value, trace);
+  const auto exception = py::reinterpret_steal<py::object>(value);
+  Py_XDECREF(type);
+  Py_XDECREF(trace);
+  const Json told = FromPython(Shim("failures").attr("describe")(exception));
+  return {told.at("kind"), told.at("error"), told.at("detail")};
+}
+
+// Of what the compiler did up to now; also of an attempt that failed while it compiled.
+void ReportDetails(AttemptRun& run) {
+  const py::module_ reporting = Shim("reporting");
+  run.metrics().update(FromPython(reporting.attr("metrics")()));
+  run.result["compiler_report"] = FromPython(reporting.attr("report")(run.attempt.cache_dir))
+                                      .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// Dynamo's view of the step, from a further run after everything that is measured or compared.
+void Explain(AttemptRun& run) {
+  if (!run.attempt.experiment.value("explain", false) || run.attempt.prepare) return;
+  try {
+    const py::object step = Shim("callables").attr("make_step")(run.experiment);
+    Json report = Json::parse(run.result.value("compiler_report", "{}"));
+    report["explain"] =
+        FromPython(Shim("reporting")
+                       .attr("explain")(step, run.loaded.attr("model"), run.loaded.attr("inputs")));
+    run.result["compiler_report"] = report.dump(-1, ' ', false, Json::error_handler_t::replace);
+  } catch (py::error_already_set& error) {
+    run.Note("not explained: " + Describe(error).error);
+  }
 }
 
 void ApplyJudgement(const Judgement& judgement, const Failure& failure, AttemptRun& run) {
@@ -65,19 +117,13 @@ void Fail(const Failure& failure, AttemptRun& run) {
   // The traceback belongs into the experiment's log too: that is where people look for it.
   std::fprintf(stderr, "%s\n", failure.detail.c_str());
   ApplyJudgement(Judge(failure, run.phases.current(), run.side), failure, run);
-}
-
-Failure Describe(py::error_already_set& error) {
-  error.restore();
-  PyObject *type, *value, *trace;
-  PyErr_Fetch(&type, &value, &trace);
-  PyErr_NormalizeException(&type, &value, &trace);
-  if (trace != nullptr) PyException_SetTraceback(value, trace);
-  const auto exception = py::reinterpret_steal<py::object>(value);
-  Py_XDECREF(type);
-  Py_XDECREF(trace);
-  const Json told = FromPython(Shim("failures").attr("describe")(exception));
-  return {told.at("kind"), told.at("error"), told.at("detail")};
+  if (run.result["status"] == "guard_miss") run.metrics()["guard_misses"] = 1;
+  if (run.phases.current() != "compile") return;
+  try {
+    ReportDetails(run);
+  } catch (const std::exception& error) {
+    run.Note(std::string("no report of the compiler: ") + error.what());
+  }
 }
 
 // Invalid UTF-8 from model code must not keep a result from being sent.
@@ -95,13 +141,37 @@ void Report(AttemptRun& run) {
   Send(run.result, run.control);
 }
 
-void RunTests(AttemptRun& run) {
+void RunTest(AttemptRun& run) {
   Prepare(run);
+  if (PassOverWithoutARun(run)) return;
+  run.phases.Begin("load");
+  ChooseDevice(run);
+  const std::string test = run.attempt.experiment.at("test");
+  if (test == "batch_size") return SearchBatchSize(run);
   Load(run);
-  if (run.attempt.experiment.at("test") == "accuracy") {
+  if (test == "accuracy") {
     RunAccuracy(run);
+  } else if (test == "tolerance") {
+    RunTolerance(run);
   } else {
     RunPerformance(run);
+  }
+  if (Instrumented(run)) {
+    TakeNotes(
+        Shim("diagnostics").attr("further_runs")(run.experiment, run.loaded, run.attempt.work_dir),
+        run);
+  }
+  if (run.result.value("outcome", "") == "passed") Explain(run);
+}
+
+// Whatever ended the test: what was recorded until then is what it was run for.
+void EndDiagnostics(AttemptRun& run) {
+  if (run.experiment.is_none()) return;
+  try {
+    run.result["artifacts"] =
+        FromPython(Shim("diagnostics").attr("end")(run.experiment, run.attempt.work_dir));
+  } catch (py::error_already_set& error) {
+    run.Note(std::string("diagnostics: ") + error.what());
   }
 }
 
@@ -116,6 +186,11 @@ T Required(const Json& run, const char* name) {
 }
 
 }  // namespace
+
+bool Instrumented(const AttemptRun& run) {
+  if (run.attempt.prepare) return false;
+  return Shim("diagnostics").attr("instrumented")(run.experiment).cast<bool>();
+}
 
 Attempt ParseAttempt(const Json& run) {
   Attempt attempt;
@@ -157,12 +232,30 @@ void ReportCompiler(AttemptRun& run) {
     run.Note("warm start not proven: " + std::to_string(hits) + " hits, " + std::to_string(misses) +
              " misses of the graph cache");
   }
+  ReportDetails(run);
+  ReportArtifact(run);
   if (CountHeaders(run) > run.headers_before) {
     run.Note("precompiled headers were built while the model was compiled");
   }
 }
 
+bool ReportArtifact(AttemptRun& run) {
+  const py::object artifact = Shim("ahead_of_time").attr("last");
+  if (artifact.is_none()) return false;
+  const Json spans = FromPython(artifact.attr("spans"));
+  for (const auto& [name, span] : spans.items()) {
+    const int64_t begin_ns = span.at(0), end_ns = span.at(1);
+    run.phases.AddSpan(name, begin_ns, end_ns);
+    run.metrics()[name + "_s"] =
+        static_cast<double>(end_ns - begin_ns - run.phases.FrozenWithin(begin_ns, end_ns)) / 1e9;
+  }
+  run.result["in_force"]["artifact.run_from"] =
+      artifact.attr("describe")()["run_from"].cast<std::string>();
+  return true;
+}
+
 int RunAttempt(const Attempt& attempt, worker::LineChannel& control) {
+  if (HasInstances(attempt)) return RunInstances(attempt, control);
   AttemptRun run{attempt,
                  control,
                  Device("cpu"),
@@ -171,7 +264,7 @@ int RunAttempt(const Attempt& attempt, worker::LineChannel& control) {
                  py::none(),
                  {{"type", "result"}, {"metrics", Json::object()}, {"notes", Json::array()}}};
   try {
-    RunTests(run);
+    RunTest(run);
   } catch (py::error_already_set& error) {
     // The model's code wants the process to end: it does, and a missing result says so.
     if (error.matches(PyExc_SystemExit)) return ExitCodeOf(error);
@@ -181,6 +274,7 @@ int RunAttempt(const Attempt& attempt, worker::LineChannel& control) {
   } catch (const std::exception& error) {
     Fail({"other", error.what(), ""}, run);
   }
+  EndDiagnostics(run);
   Report(run);
   return 0;
 }

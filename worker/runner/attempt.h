@@ -50,12 +50,26 @@ struct AttemptRun {
   nlohmann::json& metrics() { return result["metrics"]; }
 };
 
-// The two tests, from the phase after `load` to the one before `report`.
+// The tests, from the phase after `load` to the one before `report`.
 void RunPerformance(AttemptRun& run);
 void RunAccuracy(AttemptRun& run);
+void RunTolerance(AttemptRun& run);
+// Loads by itself, once for each size.
+void SearchBatchSize(AttemptRun& run);
 
-// Files of the prepared headers and proof of the cache, after compiling.
+// Whether the accuracy test is decided before anything is loaded (a model on the list of large
+// ones); the result then says so.
+bool PassOverWithoutARun(AttemptRun& run);
+
+// Whether a diagnostic rerun records something while the model runs: nothing of it may be timed.
+bool Instrumented(const AttemptRun& run);
+
+// After compiling: dynamo's counters, the compiler's report, proof of the cache.
 void ReportCompiler(AttemptRun& run);
+
+// Metrics and spans of what was compiled ahead of time (export_s, package_s, load_s); false when
+// nothing was. Again when frozen spans are known.
+bool ReportArtifact(AttemptRun& run);
 
 // Runs the attempt and sends its result over `control`. Returns the exit status of the child; an
 // exit that the model's code asked for is returned without a result.

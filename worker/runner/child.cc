@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "worker/runner/cores.h"
+#include "worker/runner/numa.h"
 #include "worker/runner/python_embedding.h"
 #include "worker/runner/tensor_operations.h"
 
@@ -91,6 +92,7 @@ void SetUp(const Attempt& attempt, const ChildFds& fds, pid_t lane) {
     throw std::runtime_error("temporary folder " + temporary + ": " + strerror(errno));
   }
   if (!attempt.cores.empty()) SetAffinity(attempt.cores);
+  if (MemoryIsLocal()) BindMemory(NodesOf(AllowedCores()));
   StopCountingTensorOperations();
   SetUpPython(attempt.temporary_dir);
 }

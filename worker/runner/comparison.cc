@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <cmath>
+#include <stdexcept>
 
 namespace dynbench::runner {
 namespace {
@@ -25,14 +26,22 @@ double CosineSimilarity(const at::Tensor& a, const at::Tensor& b) {
       .item<double>();
 }
 
-// Integer and bool tensors have no mean; their difference does not need one.
+at::Tensor Dense(const at::Tensor& t) { return t.layout() == at::kStrided ? t : t.to_dense(); }
+
+// Integer and bool tensors have no mean; their difference does not need one. What cannot be
+// measured (shapes that do not broadcast) stays 0: the verdict does not depend on it.
 void Measure(const at::Tensor& eager, const at::Tensor& result, const at::Tensor& reference,
              Comparison* found) {
-  if (eager.numel() != result.numel() || eager.is_complex()) return;
-  found->distance = LargestDifference(eager, result);
-  found->rmse_result = Rmse(reference.to(at::kDouble), result.to(at::kDouble));
-  found->rmse_eager = Rmse(reference.to(at::kDouble), eager.to(at::kDouble));
-  found->cosine = CosineSimilarity(eager, result);
+  if (eager.numel() != result.numel() || eager.is_complex() || result.is_complex()) return;
+  try {
+    found->distance = LargestDifference(eager, result);
+    const at::Tensor exact = Dense(reference).to(at::kDouble);
+    found->rmse_result = Rmse(exact, result.to(at::kDouble));
+    found->rmse_eager = Rmse(exact, eager.to(at::kDouble));
+    found->cosine = CosineSimilarity(eager, result);
+  } catch (const c10::Error&) {
+    return;
+  }
 }
 
 // How many times eager's own error a result's error may be: more where noise dominates.
@@ -59,6 +68,9 @@ void DecideByReference(const at::Tensor& eager, const at::Tensor& result,
     found->rule = "better_than_eager";
     return;
   }
+  if (eager.is_complex() || result.is_complex()) {
+    throw std::runtime_error("complex errors have no order");
+  }
   const double eager_error = Rmse(reference, eager);
   const double result_error = Rmse(reference, result);
   found->multiplier = Multiplier(eager, result, reference, rules);
@@ -70,6 +82,20 @@ void DecideByReference(const at::Tensor& eager, const at::Tensor& result,
   }
 }
 
+void DecideBool(const at::Tensor& eager, const at::Tensor& result, const ComparisonRules& rules,
+                Comparison* found) {
+  if (!rules.iou_for_bool) {
+    found->rule = "bool";
+    found->same =
+        AllClose(eager.to(at::kByte), result.to(at::kByte), rules.tolerance, rules.equal_nan);
+    return;
+  }
+  found->rule = "iou";
+  const at::Tensor both = at::bitwise_and(eager, result).sum().to(at::kFloat);
+  const at::Tensor any = at::bitwise_or(eager, result).sum().to(at::kFloat);
+  found->same = any.item<double>() == 0 || at::div(both, any).item<double>() >= rules.iou_threshold;
+}
+
 void Decide(const at::Tensor& eager, const at::Tensor& result, const at::Tensor& reference,
             const ComparisonRules& rules, Comparison* found) {
   if (eager.scalar_type() != result.scalar_type()) {
@@ -77,9 +103,7 @@ void Decide(const at::Tensor& eager, const at::Tensor& result, const at::Tensor&
     return;
   }
   if (eager.scalar_type() == at::kBool) {
-    found->rule = "bool";
-    found->same =
-        AllClose(eager.to(at::kByte), result.to(at::kByte), rules.tolerance, rules.equal_nan);
+    DecideBool(eager, result, rules, found);
     return;
   }
   if (rules.cosine) {
@@ -103,12 +127,16 @@ void Decide(const at::Tensor& eager, const at::Tensor& result, const at::Tensor&
 Comparison Compare(const at::Tensor& eager, const at::Tensor& result, const at::Tensor& reference,
                    const ComparisonRules& rules) {
   const c10::InferenceMode no_gradients;
-  const at::Tensor dense_eager = eager.is_sparse() ? eager.to_dense() : eager;
-  const at::Tensor dense_result = result.is_sparse() ? result.to_dense() : result;
-  const at::Tensor dense_reference = reference.is_sparse() ? reference.to_dense() : reference;
   Comparison found;
-  Decide(dense_eager, dense_result, dense_reference, rules, &found);
-  Measure(dense_eager, dense_result, dense_reference, &found);
+  if (eager.is_sparse() && !result.is_sparse()) {
+    found.rule = "layout";
+    return found;
+  }
+  // The reference stays as it is: same() compares with a sparse one only where an operator can.
+  const at::Tensor dense_eager = eager.is_sparse() ? eager.to_dense() : eager;
+  const at::Tensor dense_result = eager.is_sparse() ? result.to_dense() : result;
+  Decide(dense_eager, dense_result, reference, rules, &found);
+  Measure(dense_eager, Dense(dense_result), reference, &found);
   return found;
 }
 

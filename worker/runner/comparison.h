@@ -18,12 +18,15 @@ struct ComparisonRules {
   bool equal_nan = false;
   bool larger_multiplier_for_small_tensors = false;
   bool force_max_multiplier = false;
+  // Bool tensors by intersection over union, at least the threshold; else as integers.
+  bool iou_for_bool = false;
+  double iou_threshold = 0.99;
 };
 
 struct Comparison {
   bool same = false;
-  // What decided: "equal", "tolerance", "rmse", "cosine", "bool", "better_than_eager", "nan",
-  // "dtype", "shape".
+  // What decided: "equal", "tolerance", "rmse", "cosine", "bool", "iou", "better_than_eager",
+  // "nan", "dtype", "layout".
   std::string rule;
   double distance = 0;     // largest absolute difference to eager
   double rmse_result = 0;  // to the reference; to eager where there is none
@@ -32,8 +35,8 @@ struct Comparison {
   double multiplier = 0;   // of the rmse rule; 0 when it was not asked
 };
 
-// `reference` is a float64 tensor, or `eager` again when there is none. Throws c10::Error when the
-// tensors cannot be compared (shapes that do not broadcast).
+// `reference` is a float64 tensor, or `eager` again when there is none. Throws std::exception where
+// same() raises: shapes that do not broadcast, types without a comparison.
 Comparison Compare(const at::Tensor& eager, const at::Tensor& result, const at::Tensor& reference,
                    const ComparisonRules& rules);
 

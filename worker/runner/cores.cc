@@ -91,6 +91,4 @@ std::string FormatCores(std::vector<int> cores) {
   return text;
 }
 
-int ThreadCount() { return static_cast<int>(Threads().size()); }
-
 }  // namespace dynbench::runner

@@ -19,7 +19,4 @@ std::vector<int> AllowedCores();
 // "0-3,8": ranges, ascending.
 std::string FormatCores(std::vector<int> cores);
 
-// Threads of this process as the kernel counts them.
-int ThreadCount();
-
 }  // namespace dynbench::runner

@@ -25,6 +25,7 @@ Judgement EagerFailed(const Failure& failure) {
 
 Judgement Judge(const Failure& failure, const std::string& phase, SideInForce side) {
   if (IsInfrastructure(failure.kind)) return Lost(failure.kind);
+  if (failure.kind == "capability") return {"skipped", "skipped", "none"};
   if (failure.kind == "option") return {"failed", "option_refused", "none"};
   if (failure.kind == "window") return {"failed", "window_invalid", "model"};
   if (phase == "prepare") return {"lost", "not_prepared", "infrastructure"};
@@ -42,6 +43,7 @@ Judgement Judge(const Failure& failure, const std::string& phase, SideInForce si
 Judgement JudgeAccuracy(const std::string& status, const Failure& failure) {
   if (status == "pass" || status == "pass_due_to_skip") return {"passed", status, "none"};
   if (IsInfrastructure(failure.kind)) return Lost(failure.kind);
+  if (failure.kind == "capability") return {"skipped", "skipped", "none"};
   const bool eager = status.compare(0, 6, "eager_") == 0;
   return {"failed", status, eager ? "eager" : "compiler"};
 }

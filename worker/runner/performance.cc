@@ -1,14 +1,15 @@
-// The performance test: upstream's protocol (five warm-up calls a side, then timed pairs), with its
-// figures and ours beside them.
+// The performance test: upstream's protocol (warm-up calls of each side, then timed pairs), with
+// its figures and ours beside them.
 #include <functional>
-#include <optional>
 
 #include "common/stats/stats.h"
 #include "worker/runner/attempt.h"
 #include "worker/runner/cores.h"
-#include "worker/runner/memory.h"
+#include "worker/runner/figures.h"
 #include "worker/runner/python_embedding.h"
+#include "worker/runner/target.h"
 #include "worker/runner/timing.h"
+#include "worker/runner/warm_up.h"
 #include "worker/runner/window.h"
 
 namespace py = pybind11;
@@ -16,183 +17,148 @@ namespace py = pybind11;
 namespace dynbench::runner {
 namespace {
 
-constexpr int kWarmUpCalls = 5;
+// Pairs of calls that do nothing, for the harness's own cost.
+constexpr int kNullPairs = 10;
 
-// A Python callable with its arguments; holds the output of the last call.
-class Target {
+class PerformanceTest {
  public:
-  explicit Target(const py::object& function_and_arguments) {
-    const auto pair = function_and_arguments.cast<py::tuple>();
-    function_ = pair[0];
-    arguments_ = pair[1];
-  }
+  explicit PerformanceTest(AttemptRun& run)
+      : run_(run),
+        callables_(Shim("callables").attr("Callables")(run.experiment, run.loaded)),
+        set_stance_(Shim("callables").attr("set_stance")),
+        seed_(Shim("loading").attr("seed")),
+        warm_up_calls_(callables_.attr("warm_up_calls").cast<int>()) {}
 
-  void Call() {
-    output_ = py::reinterpret_steal<py::object>(
-        PyObject_Call(function_.ptr(), arguments_.ptr(), nullptr));
-    if (!output_) throw py::error_already_set();
+  void Run() {
+    if (!run_.attempt.prepare) WarmUpEager();
+    run_.phases.Begin("compile");
+    WarmUpCompiled();
+    ReportCompiler(run_);
+    run_.result["outcome"] = "passed";
+    run_.result["blame"] = "none";
+    run_.result["status"] = run_.attempt.prepare ? "prepared" : "measured";
+    if (run_.attempt.prepare) return;
+    if (Instrumented(run_)) {
+      run_.result["status"] = "diagnosed";
+      return;
+    }
+    MeasureInWindow();
   }
-  void Release() { output_ = py::object(); }
 
  private:
-  py::object function_;
-  py::tuple arguments_;
-  py::object output_;
-};
-
-// Times are CLOCK_MONOTONIC nanoseconds.
-struct WarmUp {
-  int64_t begin_ns = 0;
-  int64_t first_called_ns = 0;        // the first call returned
-  int64_t first_synchronized_ns = 0;  // and the device was done with it
-  int64_t end_ns = 0;
-  MemoryReading memory;
-};
-
-// Upstream's wall time of a warm-up: it does not wait for the device after the first call. That
-// wait is taken out again, so both meanings come from one run.
-double WallSeconds(const AttemptRun& run, const WarmUp& w) {
-  const int64_t wait_ns = w.first_synchronized_ns - w.first_called_ns;
-  const int64_t frozen_ns = run.phases.FrozenWithin(w.begin_ns, w.end_ns);
-  return static_cast<double>(w.end_ns - w.begin_ns - wait_ns - frozen_ns) / 1e9;
-}
-
-double FirstCallSeconds(const AttemptRun& run, const WarmUp& w) {
-  const int64_t frozen_ns = run.phases.FrozenWithin(w.begin_ns, w.first_synchronized_ns);
-  return static_cast<double>(w.first_synchronized_ns - w.begin_ns - frozen_ns) / 1e9;
-}
-
-WarmUp WarmUpSide(AttemptRun& run, Target& target, int calls, const std::string& name) {
-  py::module_::import("gc").attr("collect")();
-  const PhaseMemory memory(run.device);
-  WarmUp warm_up;
-  warm_up.begin_ns = NowNs();
-  target.Call();
-  warm_up.first_called_ns = NowNs();
-  run.device.Synchronize();
-  warm_up.first_synchronized_ns = NowNs();
-  // No output outlives its call, as upstream: it would be part of the next one's peak, and CUDA
-  // graphs take another path while an output of theirs is alive.
-  target.Release();
-  for (int i = 1; i < calls; ++i) {
-    target.Call();
-    target.Release();
+  void WarmUpEager() {
+    run_.phases.Begin("eager");
+    set_stance_("force_eager");
+    eager_warm_up_ = WarmUpSide(
+        run_, [this] { return MakeTarget(callables_.attr("eager_on_a_copy")()); }, warm_up_calls_,
+        "eager");
+    eager_warm_up_.target.reset();  // and the copy with it
   }
-  warm_up.end_ns = NowNs();
-  run.device.Synchronize();
-  warm_up.memory = memory.Read();
-  run.phases.AddSpan(name + "_warm_up", warm_up.begin_ns, warm_up.end_ns);
-  run.phases.AddSpan(name + "_first_call", warm_up.begin_ns, warm_up.first_synchronized_ns);
-  return warm_up;
-}
 
-void Put(Json& metrics, const char* name, const std::optional<double>& value) {
-  if (value) metrics[name] = *value;
-}
-
-void ReportWarmUps(AttemptRun& run, const WarmUp& eager, const WarmUp& compiled) {
-  Json& metrics = run.metrics();
-  metrics["compilation_latency_s"] = WallSeconds(run, compiled) - WallSeconds(run, eager);
-  metrics["compile_synchronized_s"] = FirstCallSeconds(run, compiled);
-  Put(metrics, "eager_peak_memory_bytes", eager.memory.upstream_bytes);
-  Put(metrics, "compiled_peak_memory_bytes", compiled.memory.upstream_bytes);
-  Put(metrics, "eager_phase_peak_bytes", eager.memory.phase_peak_bytes);
-  Put(metrics, "compiled_phase_peak_bytes", compiled.memory.phase_peak_bytes);
-  if (eager.memory.upstream_bytes && compiled.memory.upstream_bytes) {
-    const double peak = *compiled.memory.upstream_bytes;
-    metrics["compression_ratio"] = peak == 0 ? 0 : *eager.memory.upstream_bytes / peak;
+  void WarmUpCompiled() {
+    callables_.attr("forget")();
+    compiled_warm_up_ = WarmUpSide(
+        run_,
+        [this] {
+          compiled_pair_ = callables_.attr("compiled")();
+          return MakeTarget(compiled_pair_);
+        },
+        run_.attempt.prepare ? 1 : warm_up_calls_, "compiled");
   }
-}
 
-void ReportSamples(AttemptRun& run, const Samples& samples) {
-  const auto eager = stats::ToDoubles(samples.eager_ns);
-  const auto compiled = stats::ToDoubles(samples.compiled_ns);
-  const double eager_ns = stats::Median(eager), compiled_ns = stats::Median(compiled);
-  Json& metrics = run.metrics();
-  metrics["speedup"] = eager_ns / compiled_ns;
-  metrics["eager_latency_ms"] = eager_ns / 1e6;
-  metrics["abs_latency_ms"] = compiled_ns / 1e6;
-  metrics["eager_spread"] = stats::Spread(eager);
-  metrics["compiled_spread"] = stats::Spread(compiled);
-  run.result["eager_ns"] = samples.eager_ns;
-  run.result["compiled_ns"] = samples.compiled_ns;
-}
+  void MeasureInWindow() {
+    eager_ = MakeTarget(callables_.attr("eager")());
+    run_.phases.Begin("ready");
+    const Json fixed = ReadConditions(run_);
+    if (!run_.attempt.cores.empty()) SetAffinity(run_.attempt.cores);
+    EnterWindow(run_);
+    // Only now: every frozen span before the window is known.
+    const double compile_s = ReportWarmUps(run_, eager_warm_up_, compiled_warm_up_);
+    run_.phases.Begin("measure");
+    CheckConditions(run_, fixed);
+    const Samples samples = TimePairs(Plan(*eager_, *compiled_warm_up_.target));
+    CheckConditions(run_, fixed);
+    MeasureTheHarness();
+    MeasureCacheLookup();
+    run_.side = SideInForce::kNone;
+    LeaveWindow(run_);
+    Report(samples, compile_s);
+  }
 
-Samples Measure(AttemptRun& run, const py::object& callables, Target& eager, Target& compiled) {
-  const py::object stance = Shim("callables").attr("set_stance");
-  const py::object reseed = Shim("loading").attr("seed");
-  const auto side = [&](Target& target, SideInForce which, const char* stance_name) {
-    return Side{[&run, stance, which, stance_name] {
-                  run.side = which;
-                  stance(stance_name);
-                },
-                [&target] { target.Call(); }, [&target] { target.Release(); }};
-  };
-  const Json& experiment = run.attempt.experiment;
-  Side eager_side = side(eager, SideInForce::kEager, "force_eager");
-  if (experiment.at("randomize_input")) {
-    // Once a pair: both sides get the same inputs.
-    eager_side.before = [set_stance = eager_side.before, randomize = callables.attr("randomize")] {
-      set_stance();
-      randomize();
+  Side MakeSide(Target& target, SideInForce which, const char* stance) {
+    return {[this, which, stance] {
+              run_.side = which;
+              set_stance_(stance);
+            },
+            [&target] { target.Call(); }, [&target] { target.Release(); },
+            target.HasBeforeCall() ? [&target] { target.BeforeCall(); } : std::function<void()>()};
+  }
+
+  TimingPlan Plan(Target& eager, Target& compiled) {
+    const Json& experiment = run_.attempt.experiment;
+    TimingPlan plan{
+        .repeat = experiment.at("repeat"),
+        .iterations_per_run = experiment.at("iterations_per_run"),
+        .synchronize = [this] { run_.device.Synchronize(); },
+        .reseed = [this] { seed_(); },
+        .eager = MakeSide(eager, SideInForce::kEager, "force_eager"),
+        // Upstream's run-only mode answers a guard miss with a silent eager call; this one raises.
+        .compiled = MakeSide(compiled, SideInForce::kCompiled, "fail_on_recompile"),
     };
+    if (experiment.at("randomize_input")) {
+      // Once a pair: both sides get the same inputs.
+      plan.eager.before = [set_stance = plan.eager.before, this] {
+        set_stance();
+        callables_.attr("randomize")();
+      };
+    }
+    return plan;
   }
-  const Samples samples = TimePairs({
-      .repeat = experiment.at("repeat"),
-      .iterations_per_run = experiment.at("iterations_per_run"),
-      .synchronize = [&run] { run.device.Synchronize(); },
-      .reseed = [&reseed] { reseed(); },
-      .eager = eager_side,
-      // Upstream's run-only mode answers a guard miss with a silent eager call; this one raises.
-      .compiled = side(compiled, SideInForce::kCompiled, "fail_on_recompile"),
-  });
-  run.side = SideInForce::kNone;
-  return samples;
-}
 
-WarmUp WarmUpEager(AttemptRun& run, const py::object& callables) {
-  run.phases.Begin("eager");
-  Shim("callables").attr("set_stance")("force_eager");
-  Target copy(callables.attr("eager_on_a_copy")());
-  return WarmUpSide(run, copy, kWarmUpCalls, "eager");
-}
+  void MeasureTheHarness() {
+    const auto nothing = MakeNullTarget();
+    TimingPlan plan = Plan(*nothing, *nothing);
+    plan.repeat = kNullPairs;
+    const Samples samples = TimePairs(plan);
+    run_.metrics()["harness_overhead_us"] =
+        stats::Median(stats::ToDoubles(samples.compiled_ns)) / 1e3;
+  }
 
-void MeasureInWindow(AttemptRun& run, const py::object& callables, Target& compiled,
-                     const std::function<void()>& entered) {
-  Target eager(callables.attr("eager")());
-  run.phases.Begin("ready");
-  const Json fixed = ReadConditions(run);
-  if (!run.attempt.cores.empty()) SetAffinity(run.attempt.cores);
-  EnterWindow(run);
-  entered();
-  run.phases.Begin("measure");
-  CheckConditions(run, fixed);
-  const Samples samples = Measure(run, callables, eager, compiled);
-  CheckConditions(run, fixed);
-  LeaveWindow(run);
-  ReportSamples(run, samples);
-}
+  void MeasureCacheLookup() {
+    if (!run_.attempt.experiment.value("measure_cache_lookup", false)) return;
+    run_.side = SideInForce::kCompiled;
+    const auto pair = compiled_pair_.cast<py::tuple>();
+    try {
+      const py::object found = Shim("reporting").attr("cache_lookup_s")(pair[0], pair[1]);
+      if (!found.is_none()) run_.metrics()["cache_lookup_latency_s"] = found.cast<double>();
+    } catch (py::error_already_set& error) {
+      run_.Note(std::string("cache look-up not measured: ") + error.what());
+    }
+  }
+
+  void Report(const Samples& samples, double compile_s) {
+    Json& metrics = run_.metrics();
+    metrics.update(SampleFigures(samples));
+    metrics["guard_misses"] = 0;
+    const double eager_ms = metrics.at("eager_latency_ms"), ms = metrics.at("abs_latency_ms");
+    const double calls = run_.attempt.experiment.at("iterations_per_run");
+    const auto pays = BreakEvenCalls(compile_s, eager_ms / 1e3 / calls, ms / 1e3 / calls);
+    if (pays) metrics["break_even_calls"] = *pays;
+    metrics.update(FromPython(callables_.attr("metrics")(eager_ms, ms)));
+    run_.result["eager_ns"] = samples.eager_ns;
+    run_.result["compiled_ns"] = samples.compiled_ns;
+  }
+
+  AttemptRun& run_;
+  const py::object callables_, set_stance_, seed_;
+  const int warm_up_calls_;
+  py::object compiled_pair_;
+  WarmUp eager_warm_up_, compiled_warm_up_;
+  std::unique_ptr<Target> eager_;
+};
 
 }  // namespace
 
-void RunPerformance(AttemptRun& run) {
-  const py::object callables = Shim("callables").attr("Callables")(run.experiment, run.loaded);
-  std::optional<WarmUp> eager_warm_up;
-  if (!run.attempt.prepare) eager_warm_up = WarmUpEager(run, callables);
-
-  run.phases.Begin("compile");
-  Target compiled(callables.attr("compiled")());
-  const WarmUp compiled_warm_up =
-      WarmUpSide(run, compiled, run.attempt.prepare ? 1 : kWarmUpCalls, "compiled");
-  ReportCompiler(run);
-  run.result["outcome"] = "passed";
-  run.result["blame"] = "none";
-  run.result["status"] = run.attempt.prepare ? "prepared" : "measured";
-  if (run.attempt.prepare) return;
-  MeasureInWindow(run, callables, compiled, [&] {
-    // Only now: every frozen span before the window is known.
-    ReportWarmUps(run, *eager_warm_up, compiled_warm_up);
-  });
-}
+void RunPerformance(AttemptRun& run) { PerformanceTest(run).Run(); }
 
 }  // namespace dynbench::runner

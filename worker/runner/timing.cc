@@ -11,6 +11,10 @@ int64_t TimeOnce(const TimingPlan& plan, const Side& side) {
   plan.reseed();
   int64_t total_ns = 0;
   for (int i = 0; i < plan.iterations_per_run; ++i) {
+    if (side.before_call) {
+      side.before_call();
+      plan.synchronize();
+    }
     const int64_t begin_ns = NowNs();
     side.call();
     total_ns += NowNs() - begin_ns;

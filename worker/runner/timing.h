@@ -15,6 +15,8 @@ struct Side {
   std::function<void()> before;   // makes this side the one in force
   std::function<void()> call;     // timed
   std::function<void()> release;  // drops the output of the last call
+  // Before each call, with the device waited for; not timed. Empty: nothing to do.
+  std::function<void()> before_call = nullptr;
 };
 
 struct TimingPlan {

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "worker/process/process_tree.h"
-#include "worker/runner/cores.h"
+#include "worker/runner/fork_safety.h"
 #include "worker/runner/lane.h"
 #include "worker/runner/phases.h"
 #include "worker/runner/python_embedding.h"
@@ -26,16 +26,7 @@ constexpr int kUnfit = 4;
 
 }  // namespace
 
-std::string WhyNotFork() {
-  if (const int threads = ThreadCount(); threads != 1) {
-    return "the process has " + std::to_string(threads) + " threads; a fork would lose all but one";
-  }
-  if (const int64_t operations = TensorOperations(); operations != 0) {
-    return std::to_string(operations) +
-           " tensor operations ran since the imports; a child's first parallel one could hang";
-  }
-  return "";
-}
+std::string WhyNotFork() { return WhyNotFork(ReadForkFacts(TensorOperations())); }
 
 worker::UniqueFd BlockChildSignals() {
   sigset_t child;
@@ -84,7 +75,7 @@ std::optional<int> Zygote::ImportAll() {
         {"torch", versions.value("torch", "")},
         {"versions", versions},
         {"import_s", static_cast<double>(NowNs() - begin_ns) / 1e9},
-        {"threads", ThreadCount()},
+        {"threads", ThreadsThatMatter(ReadForkFacts(0))},
         {"tensor_operations", TensorOperations()},
         {"import_tensor_operations", during_import}});
   return std::nullopt;

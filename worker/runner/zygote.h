@@ -44,8 +44,7 @@ class Zygote {
   std::set<pid_t> lanes_;
 };
 
-// Why this process may not fork: more than one thread, or a tensor operation since the imports.
-// Empty when it may.
+// Why this process may not fork (fork_safety.h), read now. Empty when it may.
 std::string WhyNotFork();
 
 // SIGCHLD blocked and readable as a descriptor (close-on-exec, non-blocking).

@@ -17,9 +17,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 SHIMS = os.path.join(ROOT, "worker", "runner", "shims")
 OPTIONS = dict(backend="inductor", compile_mode="", fullgraph=False, cudagraphs=False,
                freezing=False, cpp_wrapper=False, max_autotune=False, dynamic_shapes=False,
-               dynamic_batch_only=False, inductor_config={}, dynamo_config={})
+               dynamic_batch_only=False, unbacked_batch_only=False, ahead_of_time="",
+               quantization="", inductor_config={}, dynamo_config={}, functorch_config={})
 RULES = dict(tolerance=1e-3, cosine=False, larger_multiplier_for_small_tensors=False,
-             eager_not_deterministic=False, non_deterministic=False, compiled_runs=1)
+             eager_not_deterministic=False, non_deterministic=False, compiled_runs=1,
+             iou_threshold=0, deterministic_algorithms=True, skip_check=False, large_model="")
 
 
 def experiment(model, test="performance", loader="timm", options=None, rules=None, **fields):
@@ -28,7 +30,14 @@ def experiment(model, test="performance", loader="timm", options=None, rules=Non
         suite=loader, model=model, mode="inference", test=test, configuration="custom",
         options=dict(OPTIONS, **(options or {})), precision="bfloat16", device="cpu",
         environment="default", profile="default", start="cold", weights="random",
-        source=dict(loader=loader, name=model, file_sha256="", file_name=""), batch_size=2,
+        source=dict(loader=loader, name=model, file_sha256="", file_name="", parameters={}),
+        effective_precision=fields.get("precision", "bfloat16"), amp_dtype="", batch_size=2,
+        optimizer="none", model_mode="eval", activation_checkpointing=False, mark_batch=True,
+        layers=0, part="", generation="", prompt_length=0, distributed="", world_size=1,
+        optimize_ddp="", requirements=[], engine="native", command=[], deterministic=False,
+        batch_invariant=False, save_outputs_to="", compare_outputs_with="", minify=False,
+        collect_outputs=False, warm_peak_memory=False, measure_cache_lookup=False, explain=False,
+        diagnostics=[], instances=1,
         accuracy=dict(RULES, **(rules or {})), loss_divisor=1, repeat=30, iterations=2,
         iterations_per_run=1, threads=0, timeout_ms=600_000, channels_last=False,
         randomize_input=False, set_env={}, partition=0, output="", planned_outcome=None, reason="")

@@ -52,6 +52,10 @@ TEST(Repro, TheCommandPlansTheSameExperiment) {
        "--environment", "nightly"},
       {"--suite", "timm", "--models", "repvgg_a2", "--performance", "--randomize-input",
        "--iterations-per-run", "2"},
+      {"--suite", "timm", "--models", "repvgg_a2", "--accuracy", "--accuracy-tolerance", "0.02",
+       "--iterations", "4", "--max-autotune", "--functorch-config", "x=1", "--dynamic-shapes"},
+      {"--suite", "timm", "--models", "repvgg_a2", "--tolerance"},
+      {"--suite", "timm", "--models", "repvgg_a2", "--find-batch-sizes"},
   };
   for (const auto& line : lines) {
     for (const plan::Experiment& wanted : PlanOf(line).experiments) {

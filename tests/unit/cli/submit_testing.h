@@ -8,13 +8,13 @@
 
 #include "absl/status/statusor.h"
 #include "tools/dynbenchctl/build_request.h"
+#include "tools/dynbenchctl/submissions.h"
 #include "tools/dynbenchctl/submit_flags.h"
 
 namespace dynbench::cli {
 
-// The request of `submit <words>` typed in the folder `cwd`.
-inline absl::StatusOr<BuiltRequest> RequestOf(const std::vector<std::string>& words,
-                                              const std::string& cwd = "/") {
+// The flags of `submit <words>`.
+inline absl::StatusOr<SubmitFlags> FlagsOf(const std::vector<std::string>& words) {
   CommandTree tree;
   SubmitFlags flags;
   CLI::App* verb = tree.AddVerb("submit", "", [](Context&) { return ExitCode::kDone; });
@@ -24,7 +24,23 @@ inline absl::StatusOr<BuiltRequest> RequestOf(const std::vector<std::string>& wo
   CommandTree::Run run;
   const absl::Status parsed = tree.Parse(line, &run);
   if (!parsed.ok()) return parsed;
-  return BuildRequest(flags, cwd);
+  return flags;
+}
+
+// The request of `submit <words>` typed in the folder `cwd`.
+inline absl::StatusOr<BuiltRequest> RequestOf(const std::vector<std::string>& words,
+                                              const std::string& cwd = "/") {
+  const auto flags = FlagsOf(words);
+  if (!flags.ok()) return flags.status();
+  return BuildRequest(*flags, cwd);
+}
+
+// All requests of it.
+inline absl::StatusOr<std::vector<BuiltRequest>> RequestsOf(const std::vector<std::string>& words,
+                                                            const std::string& cwd = "/") {
+  const auto flags = FlagsOf(words);
+  if (!flags.ok()) return flags.status();
+  return BuildRequests(*flags, cwd);
 }
 
 // A folder of its own, removed with this object.

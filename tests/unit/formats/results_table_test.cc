@@ -11,19 +11,20 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST(ResultsTable, IsThisPage) {
-  const auto rows = EveryKindOfRow();
+  auto rows = EveryKindOfRow();
+  rows[0].result->metrics.break_even_calls = 574.5;
   EXPECT_EQ(
       ResultsTable(JobOf(rows), rows, {}),
       R"(job 12  timm  inference  bfloat16  configuration default  cpu  environment default  cold
 
-model            batch  performance  speedup       eager ms    compiled ms  compile s  memory  peak MB  accuracy
----------------  -----  -----------  -------  -------------  -------------  ---------  ------  -------  -------------
-mobilenetv2_100    128  measured       1.42x  30.12 ±  1.2%  21.21 ±   20%       17.2   0.97x     1538  pass
-repvgg_a2          128  measured       0.87x  8.250 ±  1.2%  9.500 ±   20%       17.2   0.97x     1538  fail_accuracy
-ghostnet_100       128  crash              -              -              -          -       -        -  waiting
-nfnet_l0           128  lost               -              -              -          -       -        -  running
-visformer_small    128  skipped            -              -              -          -       -        -  skipped
-speedup: eager / compiled, medians.  ±: half the interquartile range.  memory: eager / compiled peak.
+model            batch  performance  speedup       eager ms    compiled ms  compile s  pays after  breaks  memory  peak MB  accuracy
+---------------  -----  -----------  -------  -------------  -------------  ---------  ----------  ------  ------  -------  -------------
+mobilenetv2_100    128  measured       1.42x  30.12 ±  1.2%  21.21 ±   20%       17.2         575       2   0.97x     1538  pass
+repvgg_a2          128  measured       0.87x  8.250 ±  1.2%  9.500 ±   20%       17.2       never       2   0.97x     1538  fail_accuracy
+ghostnet_100       128  crash              -              -              -          -           -       -       -        -  waiting
+nfnet_l0           128  lost               -              -              -          -           -       -       -        -  running
+visformer_small    128  skipped            -              -              -          -           -       -       -        -  skipped
+speedup: eager / compiled, medians.  ±: half the interquartile range.  pays after: calls until compiling has paid.  breaks: graph breaks.  memory: eager / compiled peak.
 
 failed or lost
   repvgg_a2 accuracy: fail_accuracy in verify, blame compiler: RMSE (res-fp64): 0.00312, (ref-fp64): 0.00041
@@ -46,7 +47,8 @@ model            performance  speedup       eager ms    compiled ms  compile s  
 ---------------  -----------  -------  -------------  -------------  ---------  -------------
 mobilenetv2_100  measured       1.42x  30.12 ±  1.2%  21.21 ±   20%       17.2  pass
 )"));
-  EXPECT_THAT(page, HasSubstr("left out for width: peak MB, batch, memory (all of it: --json)\n"));
+  EXPECT_THAT(page, HasSubstr("left out for width: peak MB, breaks, batch, memory, pays after "
+                              "(all of it: --json)\n"));
 }
 
 TEST(ResultsTable, ShowsTheWordsThatVaryAndMeansForEach) {
@@ -86,6 +88,28 @@ TEST(ResultsTable, LeavesWrongModelsOutOfTheMean) {
 
 TEST(ResultsTable, AnEmptyJobIsOneLineAndASum) {
   EXPECT_EQ(ResultsTable(JobOf({}), {}, {}), "job 12\n\n0 passed, 0 failed of 0 planned\n");
+}
+
+TEST(ResultsTable, FailuresWithOneErrorAreOneLine) {
+  std::vector<store::ResultRow> rows;
+  for (const char* model : {"a", "b", "c"}) {
+    rows.push_back(Failed(Waiting(model, plan::Test::kPerformance), "fail_to_run",
+                          plan::Phase::kLoad, plan::Blame::kModel, "KeyError: 'x'"));
+  }
+  const std::string page = ResultsTable(JobOf(rows), rows, {});
+  EXPECT_THAT(page, HasSubstr("  3 models, same error: fail_to_run in load, blame model: KeyError: "
+                              "'x'\n    a, b, c\n    hint: "));
+  EXPECT_THAT(page, Not(HasSubstr("a performance: fail_to_run")));
+}
+
+TEST(ResultsTable, ToleranceAndBatchSizesHaveTheirColumns) {
+  std::vector<store::ResultRow> rows = {
+      Done(Waiting("a", plan::Test::kTolerance), plan::Outcome::kPassed, "pass"),
+      Done(Waiting("a", plan::Test::kBatchSize), plan::Outcome::kPassed, "pass")};
+  rows[0].result->metrics.tolerance_max = 0.25;
+  const std::string page = ResultsTable(JobOf(rows), rows, {});
+  EXPECT_THAT(page, HasSubstr("tolerance   max  mean  std  batch size  largest"));
+  EXPECT_THAT(page, HasSubstr("pass       0.25     -    -  pass            128"));
 }
 
 TEST(ResultsTable, PaintsFailures) {

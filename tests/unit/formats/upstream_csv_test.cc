@@ -7,8 +7,6 @@
 namespace dynbench::formats {
 namespace {
 
-using testing::ElementsAre;
-using testing::Field;
 using testing::HasSubstr;
 
 TEST(UpstreamCsv, PerformanceHasUpstreamsColumnsAndZeroRowsForFailures) {
@@ -38,19 +36,6 @@ TEST(UpstreamCsv, QuotesWhatWouldBreakALine) {
   row.result->metrics = {};
   EXPECT_THAT(UpstreamCsv(plan::Test::kAccuracy, {row}),
               HasSubstr("\ncpu,\"odd,\"\"name\"\"\n\",8,fail_to_run,0,0,0,0,0,0,0,0,0\n"));
-}
-
-TEST(UpstreamCsvFiles, OneForEachNameThatWasPlanned) {
-  std::vector<store::ResultRow> rows = EveryKindOfRow();
-  EXPECT_THAT(UpstreamCsvFiles(rows), ElementsAre());
-  for (store::ResultRow& row : rows) {
-    row.experiment.output =
-        row.experiment.test == plan::Test::kAccuracy ? "t_accuracy.csv" : "t_performance.csv";
-  }
-  const std::vector<CsvFile> files = UpstreamCsvFiles(rows);
-  EXPECT_THAT(files, ElementsAre(Field(&CsvFile::name, "t_performance.csv"),
-                                 Field(&CsvFile::name, "t_accuracy.csv")));
-  EXPECT_EQ(files[1].text, UpstreamCsv(plan::Test::kAccuracy, rows));
 }
 
 }  // namespace

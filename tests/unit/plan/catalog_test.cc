@@ -38,16 +38,59 @@ class Folder {
 
 TEST(LoadCatalog, TheInstalledFilesAreAllGood) {
   const Catalog& catalog = Installed();
-  EXPECT_TRUE(catalog.suites.contains("timm"));
-  for (const char* name :
-       {"default", "cudagraphs", "dynamic", "cpp_wrapper", "freezing", "max_autotune", "eager"}) {
-    EXPECT_TRUE(catalog.configurations.contains(name)) << name;
+  for (const char* name : {"timm", "huggingface", "torchbench", "compile-claims"}) {
+    EXPECT_TRUE(catalog.suites.contains(name)) << name;
+  }
+  for (const char* name : {"first-row", "dashboard-nightly", "dashboard-weekly", "cpu-nightly"}) {
+    EXPECT_TRUE(catalog.presets.contains(name)) << name;
   }
   EXPECT_FALSE(catalog.configurations.at("default").options.cudagraphs);
   EXPECT_TRUE(catalog.configurations.at("cudagraphs").options.cudagraphs);
   EXPECT_TRUE(catalog.configurations.at("dynamic").options.dynamic_shapes);
   EXPECT_TRUE(catalog.profiles.contains("single-thread"));
   EXPECT_EQ(catalog.profiles.at("single-thread").environment.at("OMP_NUM_THREADS"), "1");
+  EXPECT_THAT(catalog.profiles.at("cpu-upstream").preload,
+              testing::ElementsAre("libjemalloc.so.2", "libiomp5.so"));
+  EXPECT_EQ(catalog.profiles.at("numa-local").numa, "local");
+}
+
+// The rows of the dashboard's table (upstream.md 5.1), by the name in upstream's file names.
+TEST(LoadCatalog, EveryRowOfTheDashboardIsAConfiguration) {
+  std::map<std::string, std::string> rows;
+  for (const auto& [name, configuration] : Installed().configurations) {
+    if (!configuration.upstream_name.empty()) rows[configuration.upstream_name] = name;
+  }
+  const std::map<std::string, std::string> wanted = {
+      {"inductor_no_cudagraphs", "default"},
+      {"inductor_with_cudagraphs", "cudagraphs"},
+      {"inductor_dynamic", "dynamic"},
+      {"inductor_cpp_wrapper", "cpp_wrapper"},
+      {"inductor_with_cudagraphs_freezing", "freezing_cudagraphs"},
+      {"inductor_with_cudagraphs_freezing_autotune", "freezing_autotune_cudagraphs"},
+      {"inductor_export", "export"},
+      {"inductor_aot_inductor", "aot_inductor"},
+      {"inductor_max_autotune", "max_autotune"},
+      {"inductor_deterministic_perf", "deterministic_perf"},
+      {"inductor_batch_invariant_accuracy", "batch_invariant_accuracy"},
+  };
+  EXPECT_EQ(rows, wanted);
+}
+
+TEST(LoadCatalog, ModelFilesOfInstalledSuitesArePlannedByTheirContent) {
+  Request request;
+  request.suite = "compile-claims";
+  request.models = {"resnet50_batch1", "resnet50_batch64"};
+  request.tests = {plan::Test::kPerformance};
+  const auto plan = PlanOf(request);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_EQ(plan->experiments.size(), 2u);
+  const InstalledFile& file = Installed().model_files.at("compile-claims").at("models/resnet50.py");
+  for (const Experiment& e : plan->experiments) {
+    EXPECT_EQ(e.source, (ModelSource{"path", "ResNet50", file.sha256, "resnet50.py", {}}));
+  }
+  EXPECT_EQ(plan->experiments[0].batch_size, 64);
+  EXPECT_EQ(plan->experiments[1].batch_size, 1);
+  EXPECT_THAT(file.bytes, HasSubstr("class ResNet50"));
 }
 
 TEST(LoadCatalog, OneBadFileFailsTheLoadWithItsOwnError) {
@@ -61,7 +104,11 @@ TEST(LoadCatalog, OneBadFileFailsTheLoadWithItsOwnError) {
       {"other.yaml", "name: misnamed\nmodels: [{name: a, batch_size: 1}]\n",
        "other.yaml: holds \"misnamed\""},
       {"mine.yaml", "name: mine\nloader: path\nmodels: [{name: a, file: a.py, class: A}]\n",
-       "submit it with --suite FILE.yaml"},
+       "mine.yaml:3: model \"a\": "},
+      {"presets/x.yaml", "name: x\nsubmissions: [{suite: tim}]\n",
+       "presets/x.yaml: names the suite \"tim\", which is not installed (did you mean \"timm\"?)"},
+      {"presets/x.yaml", "name: x\nsubmissions: [{suite: timm, configurations: [defualt]}]\n",
+       "names the configuration \"defualt\""},
       {"configurations/x.yaml", "name: x\noptions: {}\n",
        "x.yaml:2:10: options: the key \"backend\""},
       {"profiles/x.yaml", "name: x\nenviron: {}\n", "did you mean \"environment\"?"},

@@ -78,8 +78,9 @@ TEST(Expand, UpstreamsTrainingCommandCarriesOver) {
     EXPECT_TRUE(e.options.cudagraphs);
     EXPECT_EQ(e.precision, Precision::kAmp);
     EXPECT_EQ(e.output, "timm_models_training.csv");
-    EXPECT_EQ(e.planned_outcome, Outcome::kSkipped);
-    EXPECT_THAT(e.reason, HasSubstr("training is not run by this version"));
+    EXPECT_FALSE(e.planned_outcome) << e.model;
+    EXPECT_EQ(e.model_mode, "train");
+    EXPECT_EQ(e.optimizer, "none");  // on CPUs, as upstream
   }
   EXPECT_EQ(RowOf(*plan, "mobilevit_s", plan::Test::kPerformance)->batch_size, 64);
   EXPECT_EQ(RowOf(*plan, "mobilevit_s", plan::Test::kPerformance)->loss_divisor, 1000);
@@ -104,7 +105,7 @@ TEST(Expand, UpstreamsInferenceCommandCarriesOver) {
   }
 }
 
-TEST(Expand, TrainingRowsHaveTheirOwnRulesThoughTheyAreSkipped) {
+TEST(Expand, TrainingRowsHaveTheirOwnRules) {
   Request request = Timm();
   request.modes = {Mode::kTraining};
   const auto plan = PlanOf(request);
@@ -120,7 +121,7 @@ TEST(Expand, TrainingRowsHaveTheirOwnRulesThoughTheyAreSkipped) {
   const Experiment* mobilenet = RowOf(*plan, "mobilenetv2_100", plan::Test::kAccuracy);
   EXPECT_TRUE(mobilenet->accuracy.eager_not_deterministic);
   EXPECT_EQ(mobilenet->precision, Precision::kAmp);  // the default of training
-  EXPECT_EQ(mobilenet->planned_outcome, Outcome::kSkipped);
+  EXPECT_FALSE(mobilenet->planned_outcome);
 }
 
 TEST(Expand, FreezingHasItsOwnTolerance) {
@@ -133,6 +134,65 @@ TEST(Expand, FreezingHasItsOwnTolerance) {
   std::vector<double> tolerances;
   for (const Experiment& e : plan->experiments) tolerances.push_back(e.accuracy.tolerance);
   EXPECT_THAT(tolerances, ElementsAre(1e-3, 8e-2, 1e-3, 1e-3));
+}
+
+TEST(Expand, TrainingOfWhatIsForInferenceIsSkippedWithTheReason) {
+  Request request = Timm();
+  request.models = {"repvgg_a2"};
+  request.modes = {Mode::kTraining, Mode::kInference};
+  request.configurations = {"freezing", "aot_inductor"};
+  const auto plan = PlanOf(request);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan->experiments, SizeIs(8));
+  for (const Experiment& e : plan->experiments) {
+    EXPECT_EQ(e.planned_outcome.has_value(), e.mode == Mode::kTraining);
+    if (e.mode != Mode::kTraining) continue;
+    EXPECT_THAT(e.reason, HasSubstr("is for inference only"));
+  }
+}
+
+TEST(Expand, AConfigurationMeasuresWhatItSays) {
+  Request request = Timm();
+  request.models = {"repvgg_a2"};
+  request.configurations = {"batch_invariant_accuracy", "deterministic_perf"};
+  auto plan = PlanOf(request);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan->experiments, SizeIs(4));
+  EXPECT_EQ(plan->experiments[0].reason,
+            "the configuration batch_invariant_accuracy has no performance test");
+  EXPECT_TRUE(plan->experiments[1].deterministic);
+  EXPECT_FALSE(plan->experiments[1].planned_outcome);
+  EXPECT_TRUE(plan->experiments[2].batch_invariant);
+  EXPECT_EQ(plan->experiments[2].batch_size, 16);  // upstream's for this suite
+  EXPECT_EQ(plan->experiments[3].planned_outcome, Outcome::kSkipped);
+
+  request.configurations = {"cachebench"};
+  request.tests = {plan::Test::kPerformance};
+  request.output = "c.csv";
+  plan = PlanOf(request);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan->experiments, SizeIs(2));
+  EXPECT_EQ(plan->experiments[0].start, Start::kCold);
+  EXPECT_EQ(plan->experiments[1].start, Start::kWarm);
+  EXPECT_EQ(plan->experiments[1].repeat, 1);
+  EXPECT_EQ(plan->experiments[1].output, "c_warm.csv");
+  request.repeat = 5;
+  request.given = {"repeat"};
+  request.starts = {Start::kWarm};
+  plan = PlanOf(request);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_THAT(plan->experiments, SizeIs(1));
+  EXPECT_EQ(plan->experiments[0].repeat, 5);
+}
+
+TEST(Expand, InstancesComeFromTheProfileUnlessTheyAreGiven) {
+  Request request = Timm();
+  request.models = {"repvgg_a2"};
+  request.profile = "multi-instance";
+  EXPECT_EQ(RowOf(*PlanOf(request), "repvgg_a2", plan::Test::kPerformance)->instances, 2);
+  EXPECT_EQ(RowOf(*PlanOf(request), "repvgg_a2", plan::Test::kAccuracy)->instances, 1);
+  request.instances = 4;
+  EXPECT_EQ(RowOf(*PlanOf(request), "repvgg_a2", plan::Test::kPerformance)->instances, 4);
 }
 
 TEST(Expand, PartitionsAreUpstreamsSlices) {

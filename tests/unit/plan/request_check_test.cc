@@ -49,7 +49,7 @@ TEST(CheckRequest, AnOptionWithoutEffectIsRefused) {
          r.tests = {kPerformance};
          r.tolerance = 0.1;
        },
-       "--tolerance has no effect"},
+       "--accuracy-tolerance has no effect"},
       {[](Request& r) {
          r.modes = {Mode::kTraining};
          r.configurations = {"freezing"};
@@ -107,10 +107,10 @@ TEST(CheckRequest, AnOptionWithoutEffectIsRefused) {
        },
        "--disable-cudagraphs has no effect with --backend=aot_eager"},
       {[](Request& r) {
-         r.options = UpstreamOptions("eager", false);
+         r.options = UpstreamOptions("nothing", false);
          r.options->dynamic_batch_only = true;
        },
-       "--dynamic-batch-only has no effect with --backend=eager"},
+       "--dynamic-batch-only has no effect with --backend=nothing"},
   };
   for (const Case& c : cases) {
     Request request = Timm();
@@ -148,7 +148,7 @@ TEST(CheckRequest, ValuesOutOfRangeAreRefused) {
       {[](Request& r) { r.given = {"partition-id"}; }, "--partition-id -1 is outside 0 to 0"},
       {[](Request& r) { r.timeout_ms = 0; }, "--timeout wants at least 1"},
       {[](Request& r) { r.threads = -1; }, "--threads wants at least 0"},
-      {[](Request& r) { r.tolerance = 0; }, "--tolerance wants a number greater than 0"},
+      {[](Request& r) { r.tolerance = 0; }, "--accuracy-tolerance wants a number greater than 0"},
       {[](Request& r) {
          r.set_env = {{"A-B", "1"}};
        },

@@ -15,7 +15,10 @@ Request Everything() {
       "name: mine\nloader: path\ndescription: d\nsource: s\nmodels:\n"
       "  - {name: net, file: models/net.py, class: Net, batch_size: 4, flaky: f,\n"
       "     skip: [{when: {device: cpu, freezing: true}, reason: r, slow: true}],\n"
-      "     information: {a: 1.10}, inductor_config: {k: v}}\n",
+      "     information: {a: 1.10}, inductor_config: {k: v}, batch_size_fixed: true, newer: true,\n"
+      "     requires: [\"torch>=2.10\"], batch_size_batch_invariant: 9,\n"
+      "     rules: [{reason: r, when: {precision: amp, cudagraphs: true, distributed: false},\n"
+      "              tolerance: 0.1, precision: float32, cudagraphs: false, cosine: true}]}\n",
       "mine.yaml");
   r.model_files = {{"models/net.py", std::string(64, 'a')}};
   r.modes = {Mode::kTraining, Mode::kInference};
@@ -47,6 +50,15 @@ Request Everything() {
   r.threads = 6;
   r.timeout_ms = 1;
   r.tolerance = 0.5;
+  r.amp_dtype = "float16";
+  r.optimizer = "sgd";
+  r.generation = "prefill";
+  r.prompt_length = 8;
+  r.distributed = "ddp";
+  r.world_size = 2;
+  r.diagnostics = {"trace"};
+  r.instances = 3;
+  r.cosine = r.use_eval_mode = r.deterministic = r.batch_invariant = r.explain = true;
   r.set_env = {{"A", "b"}};
   r.output = "o.csv";
   r.given = {"repeat", "weights"};
@@ -75,6 +87,19 @@ TEST(RequestJson, WhatIsMissingKeepsItsDefault) {
   EXPECT_EQ(ToJson(*request), ToJson(Timm()));
 }
 
+// What version 0.1 stored has fewer options and no parameters.
+TEST(RequestJson, ReadsWhatAnOlderVersionStored) {
+  const auto request = RequestFromJson(
+      R"({"options": {"backend": "inductor", "cudagraphs": true},
+          "path_models": [{"loader": "path", "name": "Net", "file_sha256": "", "file_name": ""}]})");
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_EQ(request->options, UpstreamOptions("inductor", false));
+  EXPECT_EQ(request->path_models.at(0).name, "Net");
+  const auto experiment = ExperimentFromJson(R"({"suite": "timm", "options": {"freezing": true}})");
+  ASSERT_TRUE(experiment.ok()) << experiment.status();
+  EXPECT_TRUE(experiment->options.freezing);
+}
+
 TEST(RequestJson, NamesTheKeyThatIsWrong) {
   struct Case {
     const char* text;
@@ -89,7 +114,8 @@ TEST(RequestJson, NamesTheKeyThatIsWrong) {
            Case{"{\"repeat\": 4294967297}", "\"repeat\" has a wrong value"},
            Case{"{\"modes\": [\"train\"]}", "\"modes\" has a wrong value"},
            Case{"{\"policy\": \"random\"}", "\"policy\" has a wrong value"},
-           Case{"{\"options\": {\"backend\": \"inductor\"}}", "\"options\" has a wrong value"},
+           Case{"{\"options\": {\"backend\": 1}}", "\"options\" has a wrong value"},
+           Case{"{\"options\": {\"bakend\": \"inductor\"}}", "\"options\" has a wrong value"},
        }) {
     EXPECT_THAT(ErrorOf(RequestFromJson(c.text).status()), HasSubstr(c.says)) << c.text;
   }

@@ -148,11 +148,110 @@ TEST(ParseSuite, SaysWhatIsWrongWhereAndHow) {
       {"name: s\nloader: path\nmodels:\n  - name: a\n    file: a.py\n",
        "the loader \"path\" needs \"file\""},
       {"name: s\ndefaults: {name: x}\nmodels: [{name: a}]\n", "defaults: unknown key \"name\""},
+      {"name: s\ndefaults: {batch_size: 1}\nmodels: [{name: a}]\ndefaults: {batch_size: 2}\n",
+       "s.yaml:4:1: the key \"defaults\" is given twice, in line 2 and in line 4"},
+      {"name: s\nmodels:\n  - name: a\n    batch_size: 8\n    rules: [{tolerance: 0.1}]\n",
+       "model \"a\": rule: the key \"reason\" is missing"},
+      {"name: s\nmodels:\n  - name: a\n    batch_size: 8\n    rules:\n      - reason: x\n",
+       "s.yaml:6:9: model \"a\": rule: sets nothing; give one of tolerance"},
+      {"name: s\nmodels:\n  - name: a\n    batch_size: 8\n    rules:\n      - reason: x\n"
+       "        tolerance: 0.1\n        when: {precision: bf16}\n",
+       "model \"a\": rule: when: \"precision\" wants one of float32, bfloat16, float16, amp"},
+      {"name: s\nmodels:\n  - name: a\n    batch_size: 8\n    rules:\n      - reason: x\n"
+       "        tolerance: 0.1\n        when: {ahead_of_time: aot}\n",
+       "\"ahead_of_time\" wants one of any, export"},
+      {"name: s\nmodels:\n  - name: a\n    batch_size: 8\n    requires: [\"torch=>2\"]\n",
+       "\"torch=>2\" is no requirement"},
+      {"name: s\nloader: torchbench\nmodels:\n  - name: a\n    batch_size: 8\n",
+       "the loader \"torchbench\" needs the parameter \"package\""},
+      {"name: s\nloader: huggingface\nmodels:\n  - name: a\n    batch_size: 8\n"
+       "    parameters: {kind: forward, class: A, labels: tokens}\n",
+       "the loader \"huggingface\" needs the parameter \"sequence_length\""},
+      {"name: s\nloader: huggingface\nmodels:\n  - name: a\n    batch_size: 8\n"
+       "    parameters: {kind: generate, class: A, confg: x}\n",
+       "the loader \"huggingface\" has no parameter \"confg\" (did you mean \"config\"?)"},
+      {"name: s\nloader: huggingface\nmodels:\n  - name: a\n    batch_size: 8\n"
+       "    parameters: {kind: generate, class: A, config: \"[1]\"}\n",
+       "the parameter \"config\" wants a JSON object as text"},
+      {"name: s\norder: size\nmodels: [{name: a}]\n", "\"order\" wants one of name, listed"},
   };
   for (const Case& c : cases) {
     const auto suite = ParseSuite(c.text, "s.yaml");
     ASSERT_EQ(suite.status().code(), absl::StatusCode::kInvalidArgument) << c.text;
     EXPECT_THAT(ErrorOf(suite.status()), HasSubstr(c.says)) << c.text;
+  }
+}
+
+TEST(ParseSuite, ReadsRulesInTheirOrderThoseOfDefaultsFirst) {
+  const auto suite = ParseSuite(
+      "name: mine\n"
+      "loader: torchbench\n"
+      "order: listed\n"
+      "defaults:\n"
+      "  batch_size: 4\n"
+      "  rules: [{reason: all of them, model_mode: eval}]\n"
+      "  requires: [\"torch>=2.10\"]\n"
+      "models:\n"
+      "  - name: z\n"
+      "    parameters: {package: p.z}\n"
+      "    requires: [timm]\n"
+      "    batch_size_fixed: true\n"
+      "    batch_size_accuracy_max: 2\n"
+      "    iou_threshold: 0.95\n"
+      "    accuracy_runs: 5\n"
+      "    deterministic_algorithms: false\n"
+      "    mark_batch: false\n"
+      "    large_model: too large\n"
+      "    newer: true\n"
+      "    rules:\n"
+      "      - when: {device: cuda, precision: [float16, amp], cudagraphs: true}\n"
+      "        reason: this one\n"
+      "        tolerance: 0.08\n"
+      "        precision: amp\n"
+      "        amp_dtype: float16\n"
+      "        optimizer: none\n"
+      "        batch_size: 7\n"
+      "        cosine: true\n"
+      "        cudagraphs: false\n"
+      "  - name: a\n"
+      "    parameters: {package: p.a}\n",
+      "mine.yaml");
+  ASSERT_TRUE(suite.ok()) << suite.status();
+  ASSERT_THAT(suite->models, SizeIs(2));
+  const ModelRules& z = suite->models[0];  // as listed
+  EXPECT_EQ(z.name, "z");
+  EXPECT_THAT(z.requires_versions, ElementsAre("torch>=2.10", "timm"));
+  EXPECT_TRUE(z.batch_size_fixed && z.newer);
+  EXPECT_FALSE(z.deterministic_algorithms || z.mark_batch);
+  EXPECT_EQ(z.batch_size_accuracy_max, 2);
+  EXPECT_EQ(z.iou_threshold, 0.95);
+  EXPECT_EQ(z.accuracy_runs, 5);
+  EXPECT_EQ(z.large_model, "too large");
+  ASSERT_THAT(z.rules, SizeIs(2));
+  EXPECT_EQ(z.rules[0].model_mode, "eval");
+  ValueRule wanted;
+  wanted.when.device = "cuda";
+  wanted.when.precision = {"float16", "amp"};
+  wanted.when.cudagraphs = true;
+  wanted.reason = "this one";
+  wanted.tolerance = 0.08;
+  wanted.precision = Precision::kAmp;
+  wanted.amp_dtype = "float16";
+  wanted.optimizer = "none";
+  wanted.batch_size = 7;
+  wanted.cosine = true;
+  wanted.cudagraphs = false;
+  EXPECT_EQ(z.rules[1], wanted);
+  EXPECT_EQ(suite->Find("a")->parameters.at("package"), "p.a");
+  EXPECT_THAT(suite->Find("a")->rules, SizeIs(1));
+}
+
+TEST(IsRequirement, IsAPackageWithOrWithoutAVersion) {
+  for (const char* good : {"timm", "torch>=2.10", "transformers==5.2.0", "a_b-c.d!=1.0+cpu"}) {
+    EXPECT_TRUE(IsRequirement(good)) << good;
+  }
+  for (const char* bad : {"", ">=2", "torch>=", "torch=2", "torch >= 2", "torch>=2,<3", "a=>1"}) {
+    EXPECT_FALSE(IsRequirement(bad)) << bad;
   }
 }
 

@@ -46,6 +46,12 @@ TEST(FailuresTest, RefusedOptionsBlameNobody) {
   EXPECT_EQ(Told("option", "compile"), "failed option_refused none");
 }
 
+TEST(FailuresTest, WhatTheEnvironmentCannotDoIsSkipped) {
+  EXPECT_EQ(Told("capability", "compile"), "skipped skipped none");
+  EXPECT_EQ(Told("capability", "load"), "skipped skipped none");
+  EXPECT_EQ(Told(JudgeAccuracy("fail_to_run", {"capability", "", ""})), "skipped skipped none");
+}
+
 TEST(FailuresTest, AccuracyWords) {
   const Failure other{"other", "", ""};
   EXPECT_EQ(Told(JudgeAccuracy("pass", other)), "passed pass none");

@@ -101,6 +101,7 @@ TEST(Environment, TheHashFollowsTheContentAndAChangeUnderTheRecordIsNoticed) {
 
 TEST(Environment, RecordsRoundTripAndUnreadableOnesDoNotHideTheOthers) {
   FakeTorch fake;
+  fake.environment.facts.capabilities = {"aot_inductor", "triton"};
   const std::string folder = fake.dir_ / "environments";
   ASSERT_TRUE(SaveEnvironment(folder, fake.environment).ok());
   WriteText(folder + "/broken.json", "{\"schema\":");
@@ -108,6 +109,7 @@ TEST(Environment, RecordsRoundTripAndUnreadableOnesDoNotHideTheOthers) {
   const auto loaded = LoadEnvironments(folder, &problems);
   ASSERT_EQ(loaded.size(), 1u);
   EXPECT_EQ(ToJson(loaded.at("fake")), ToJson(fake.environment));
+  EXPECT_EQ(loaded.at("fake").facts.capabilities, fake.environment.facts.capabilities);
   ASSERT_EQ(problems.size(), 1u);
   EXPECT_TRUE(absl::StrContains(problems[0], "broken.json"));
   EXPECT_TRUE(absl::StrContains(RemoveEnvironment(folder, "fakes").message(), "there are: fake"));

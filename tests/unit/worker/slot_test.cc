@@ -64,6 +64,7 @@ class SlotTest : public testing::Test {
     services.engine = &engine_;
     services.folders = &folders_;
     services.caches = &caches_;
+    services.artifacts = &artifacts_;
     services.state_dir = dir_.path();
     services.fetch_file = [](const std::string&) { return absl::UnavailableError("no network"); };
     services.environment = [this](const std::string& name) -> std::optional<Environment> {
@@ -106,7 +107,8 @@ class SlotTest : public testing::Test {
   }
 
   void Lease(int64_t epoch, const std::vector<int64_t>& ids, plan::Start start = plan::Start::kCold,
-             const std::string& environment = "default") {
+             const std::string& environment = "default",
+             const std::vector<std::string>& diagnostics = {}) {
     v1::Lease lease;
     lease.set_epoch(epoch);
     for (const int64_t id : ids) {
@@ -115,6 +117,7 @@ class SlotTest : public testing::Test {
       experiment.model = "resnet50";
       experiment.start = start;
       experiment.environment = environment;
+      experiment.diagnostics = diagnostics;
       v1::PlannedExperiment& planned = *lease.add_experiments();
       planned.set_id(id);
       planned.set_job(1);
@@ -128,6 +131,7 @@ class SlotTest : public testing::Test {
   FakeEngine engine_;
   Caches caches_{dir_ / "caches", dir_ / "shared", 1 << 30};
   WorkFolders folders_{dir_ / "work", 5};
+  Artifacts artifacts_{dir_ / "artifacts", 1 << 20, 1 << 20};
   std::vector<v1::AttemptFinished> finished_;
   std::map<int64_t, std::string> returned_;
   LoopThread preparer_, janitor_;
@@ -150,6 +154,38 @@ TEST_F(SlotTest, RunsItsLeaseInOrderOneAfterTheOtherAndClearsUp) {
   ASSERT_EQ(finished_.size(), 3u);
   EXPECT_EQ(finished_[0].log(), "the log");
   Until([&] { return fs::is_empty(dir_ / "work"); });
+}
+
+TEST_F(SlotTest, WhatAnAttemptLeftForPeopleIsMovedAndNamedInItsResult) {
+  Lease(7, {1});
+  UntilRunning(1);
+  const std::string work_dir = engine_.running.at(1).first.work_dir;
+  fs::create_directories(work_dir + "/artifacts");
+  WriteText(work_dir + "/artifacts/repro.py", "import torch");
+  plan::Result result;
+  result.outcome = plan::Outcome::kFailed;
+  result.artifacts = {work_dir + "/artifacts/repro.py", "/elsewhere/kept"};
+  engine_.Finish(1, result);
+  Until([&] { return slot_->idle(); });
+  ASSERT_EQ(finished_.size(), 1u);
+  const auto& artifacts = finished_[0].result().artifacts();
+  ASSERT_EQ(artifacts.size(), 2);
+  EXPECT_EQ(artifacts[0], "/elsewhere/kept");
+  EXPECT_EQ(artifacts[1], dir_ / "artifacts/1.7/run/repro.py");
+  EXPECT_TRUE(fs::exists(artifacts[1]));
+}
+
+TEST_F(SlotTest, TheCacheOfAFailureIsKeptOnRequestAndThatOfASuccessIsNot) {
+  for (const bool fails : {true, false}) {
+    Lease(fails ? 7 : 8, {1}, plan::Start::kCold, "default", {"cache"});
+    UntilRunning(1);
+    WriteText(engine_.running.at(1).first.cache_dir + "/kernel.so", "code");
+    plan::Result result;
+    result.outcome = fails ? plan::Outcome::kFailed : plan::Outcome::kPassed;
+    engine_.Finish(1, result);
+    Until([&] { return slot_->idle(); });
+    EXPECT_EQ(finished_.back().result().artifacts().size(), fails ? 1 : 0);
+  }
 }
 
 TEST_F(SlotTest, RevokedExperimentsStopAndAreNotReported) {

@@ -6,49 +6,119 @@ import copy
 import torch
 import torch._dynamo
 
+from . import generation, losses, optimizers, reporting
+from .compiling import compile_step
 from .loading import SEED, tensors_of
 
 
 def autocast_for(experiment):
-    if experiment["precision"] != "amp":
+    """A context manager's factory. What counts is what a suite's rule made of the precision."""
+    if experiment["effective_precision"] != "amp":
         return contextlib.nullcontext
-    device = experiment["device"]
-    return lambda: torch.autocast(device_type=device)
+    device, word = experiment["device"], experiment["amp_dtype"]
+    dtype = getattr(torch, word) if word else None  # None: the device's own default
+    return lambda: torch.autocast(device_type=device, dtype=dtype)
 
 
-def make_step(experiment):
-    """step(model, inputs) -> output: one forward, under autocast for amp. Gradient mode is the
-    process's (off for inference)."""
-    if experiment["mode"] == "training":
-        raise NotImplementedError("training comes with a later release of dynbench")
-    autocast = autocast_for(experiment)
+def _copies(tree):
+    """Clones of the tensors, written so that dynamo can trace it. Gradients reach the originals."""
+    if isinstance(tree, torch.Tensor):
+        return tree.clone()
+    if type(tree) is dict:
+        return {key: _copies(part) for key, part in tree.items()}
+    if type(tree) in (list, tuple):
+        return type(tree)([_copies(part) for part in tree])
+    return tree
+
+
+def collect_results(model, loss, inputs):
+    """What a training accuracy test compares, after the last step: [None (predictions are not),
+    loss, gradients by name (missing ones are zeros), parameters, buffers, gradient of each input].
+    `inputs` are those that the step was given. Nothing is copied."""
+    gradients, parameters = {}, {}
+    for name, parameter in model.named_parameters():
+        gradient = parameter.grad
+        gradients[name + ".grad"] = (torch.zeros_like(parameter) if gradient is None else gradient)
+        parameters[name] = parameter
+    results = [None, loss, gradients, parameters, dict(model.named_buffers())]
+    for part in inputs if not isinstance(inputs, dict) else ():
+        parts = part if isinstance(part, (list, tuple)) else [part]
+        results.extend(tensor.grad for tensor in parts if isinstance(tensor, torch.Tensor))
+    return results
+
+
+def make_forward(experiment):
+    """forward(model, inputs) -> output, under autocast for amp."""
+    autocast, output_of = autocast_for(experiment), generation.output_of(experiment)
+
+    def forward(model, inputs):
+        with autocast():
+            return output_of(model(**inputs) if isinstance(inputs, dict) else model(*inputs))
+
+    return forward
+
+
+def _make_training_step(experiment, model):
+    forward, loss_of = make_forward(experiment), losses.for_experiment(experiment)
+    optimizer = optimizers.make(experiment, model) if model is not None else None
+    advance = optimizers.step_of(experiment, optimizer)
+    collects = experiment["collect_outputs"] and experiment["test"] == "performance"
 
     def step(model, inputs):
-        with autocast():
-            if isinstance(inputs, dict):
-                return model(**inputs)
-            return model(*inputs)
+        copies = _copies(inputs)
+        (model if optimizer is None else optimizer).zero_grad(set_to_none=True)
+        loss = loss_of(forward(model, copies))
+        loss.backward()
+        advance()
+        return collect_results(model, loss, inputs) if collects else loss
 
     return step
 
 
-def compile_step(experiment, step):
-    options = experiment["options"]
-    known = torch._dynamo.list_backends(exclude_tags=())
-    if options["backend"] not in known:
-        import difflib
+def make_step(experiment, model=None):
+    """step(model, inputs) -> output: what is compiled, and timed.
 
-        from .failures import OptionRefused
+    Inference: one forward. Training: clone the inputs, zero the gradients, forward, loss, backward,
+    optimizer; the loss is returned (with collect_outputs, all of collect_results). An optimizer
+    belongs to `model`, so each copy that is trained needs a step of its own; without `model` there
+    is none. Gradient mode is the process's (off for inference).
+    """
+    if experiment["mode"] == "training":
+        return _make_training_step(experiment, model)
+    return make_forward(experiment)
 
-        near = difflib.get_close_matches(options["backend"], known, 1, 0.4)
-        raise OptionRefused("PyTorch %s has no backend %r%s" % (
-            torch.__version__, options["backend"], "; nearest: %s" % near[0] if near else ""))
-    return torch.compile(step, backend=options["backend"], fullgraph=options["fullgraph"],
-                         mode=options["compile_mode"] or None)
+
+def copy_of(experiment, model):
+    """A deep copy to run; wrapped (DDP, FSDP) when the experiment is distributed."""
+    copied = copy.deepcopy(model)
+    if not experiment["distributed"]:
+        return copied
+    from . import distributed
+
+    return distributed.wrap(experiment, copied)
+
+
+class PlainStep:
+    """The whole step, called as it is. generation.py has the other forms."""
+
+    warm_up_calls = 5
+
+    def __init__(self, experiment, model):
+        self.experiment, self.step = experiment, make_step(experiment, model)
+
+    def eager(self, model, inputs):
+        return self.step, (model, inputs)
+
+    def compiled(self, model, inputs):
+        return compile_step(self.experiment, self.step, model, inputs), (model, inputs)
+
+    def metrics(self, eager_latency_ms, abs_latency_ms):
+        return {}
 
 
 class Callables:
-    """The two sides of a performance test.
+    """The two sides of a performance test. A side is (function, arguments), and a third part where
+    something has to be called before each call, outside of what is timed.
 
     `loaded` keeps the model that was loaded, as upstream's caller does: the eager warm-up sees
     three sets of weights (loaded, working copy, its own copy), the compiled one two.
@@ -57,9 +127,10 @@ class Callables:
     def __init__(self, experiment, loaded):
         self.experiment = experiment
         self.loaded = loaded
-        self.model = copy.deepcopy(loaded.model)
+        self.model = copy_of(experiment, loaded.model)
         self.inputs = loaded.inputs
-        self.step = make_step(experiment)
+        self.form = generation.form_of(experiment) or PlainStep(experiment, self.model)
+        self.warm_up_calls = self.form.warm_up_calls  # a side
         self.generator = None
 
     def randomize(self):
@@ -72,25 +143,51 @@ class Callables:
             elif tensor.dtype != torch.int64:
                 raise ValueError("inputs of type %s cannot be randomized" % tensor.dtype)
 
+    def metrics(self, eager_latency_ms, abs_latency_ms):
+        """Further columns that follow from the two medians."""
+        return self.form.metrics(eager_latency_ms, abs_latency_ms)
+
     def eager_on_a_copy(self):
-        return self.step, (copy.deepcopy(self.model), self.inputs)
+        """As upstream: its optimizer is the working copy's, so nothing is updated here."""
+        return self._on_every_rank("copy", lambda: self.form.eager(
+            copy_of(self.experiment, self.loaded.model), self.inputs))
 
     def eager(self):
-        return self.step, (self.model, self.inputs)
+        return self._on_every_rank("eager", lambda: self.form.eager(self.model, self.inputs))
+
+    def forget(self):
+        """To be called before `compiled`, outside of what is timed."""
+        reporting.reset()
+        set_stance("default")
 
     def compiled(self):
-        """A fresh compiled callable; compiles at its first call."""
-        torch._dynamo.reset()
-        torch._dynamo.utils.counters.clear()
-        set_stance("default")
-        return compile_step(self.experiment, self.step), (self.model, self.inputs)
+        """A fresh compiled callable; compiles here or at its first call (see compiling.py)."""
+        return self._on_every_rank("compiled", lambda: self.form.compiled(self.model, self.inputs))
+
+    def _on_every_rank(self, side, make):
+        if not self.experiment["distributed"]:
+            return make()
+        from . import distributed
+
+        distributed.announce(side)
+        return distributed.told(side, make())
 
 
 def compile_seconds():
     """Dynamo's own clock, forward and backward: what upstream's accuracy rows call compilation
-    latency (in performance rows the word means something else)."""
+    latency (in performance rows the word means something else). Of what was compiled ahead of time,
+    which that clock does not see, the time to build it."""
+    from . import ahead_of_time
+
+    if ahead_of_time.last is not None:
+        return ahead_of_time.last.build_s()
     spent = getattr(torch._dynamo.utils, "calculate_time_spent", dict)()
     return spent.get("total_wall_time")
+
+
+def return_inputs(_model, inputs):
+    """A step that does nothing: what it takes is the harness."""
+    return inputs
 
 
 def set_stance(stance):

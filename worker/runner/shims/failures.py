@@ -10,6 +10,15 @@ class OptionRefused(Exception):
     """An option that would have no effect, or that this build does not know."""
 
 
+class CapabilityMissing(OptionRefused):
+    """What was asked for is no fault of anybody, but this environment cannot do it: `capability` is
+    the word of the environment's inventory. The experiment is skipped with the text as reason."""
+
+    def __init__(self, capability, text):
+        super().__init__("%s (capability %s is missing)" % (text, capability))
+        self.capability = capability
+
+
 class WeightsUnavailable(Exception):
     """Pretrained weights that were asked for and could not be fetched."""
 
@@ -41,12 +50,21 @@ def is_guard_miss(exception):
     return "fail_on_recompile" in text or type(exception).__name__ == "RecompileError"
 
 
+def _backend_lacks_a_library(exception):
+    """A backend of torch.compile that is registered, but whose own library is not installed."""
+    return (type(exception).__name__ == "BackendCompilerFailed"
+            and isinstance(getattr(exception, "inner_exception", None), ImportError))
+
+
 def kind_of(exception):
-    """One of: option, download, no_space, oom, device_lost, guard_miss, not_implemented, other."""
+    """One of: capability, option, download, no_space, oom, device_lost, guard_miss,
+    not_implemented, other."""
     chain, current = [], exception
     while current is not None and current not in chain:
         chain.append(current)
         current = current.__cause__ or current.__context__
+    if isinstance(exception, CapabilityMissing) or _backend_lacks_a_library(exception):
+        return "capability"
     if isinstance(exception, OptionRefused):
         return "option"
     if isinstance(exception, WeightsUnavailable):

@@ -6,7 +6,8 @@ import sys
 
 # In this order; every child would pay for them otherwise (3 to 17 s).
 REQUIRED = ("torch", "torch._dynamo", "torch._inductor.compile_fx", "torch.export", "numpy")
-OPTIONAL = ("timm", "timm.data", "timm.models")
+OPTIONAL = ("timm", "timm.data", "timm.models", "transformers", "transformers.modeling_utils",
+            "transformers.generation", "transformers.cache_utils", "torch.distributed.fsdp")
 # What the compiler imports at its first call, with a warm and with a cold cache. Names differ between
 # versions of torch; one that is missing is imported by the child that needs it.
 COMPILER = (
@@ -23,8 +24,12 @@ COMPILER = (
     "torch._subclasses.schema_check_mode", "torch.distributed.tensor.experimental",
     "torch.export._trace", "torch.export._unlift", "torch.fx.experimental.validator",
     "torch.utils.cpp_extension", "setuptools")
-SHIMS = ("accuracy", "callables", "conditions", "failures", "headers", "loading", "options",
-         "path_loader", "timm_loader")
+SHIMS = ("accuracy", "accuracy_leaves", "accuracy_rules", "ahead_of_time", "batch_invariance",
+         "batch_size_search", "callables", "compiling", "conditions", "determinism", "diagnostics",
+         "distributed", "failures", "generation", "headers", "huggingface_inputs",
+         "huggingface_loader", "loading", "losses", "memory", "minifier", "optimizers", "options",
+         "path_loader", "quantization", "reporting", "requirements", "saved_outputs",
+         "timm_loader", "tolerance_test", "torchbench_loader")
 
 
 def _know_the_libraries():
@@ -57,7 +62,7 @@ def import_all():
     for name in SHIMS:
         importlib.import_module("%s.%s" % (__package__, name))
     versions = {}
-    for name in ("torch", "torchvision", "timm", "numpy", "triton"):
+    for name in ("torch", "torchvision", "timm", "transformers", "numpy", "triton"):
         module = sys.modules.get(name)
         if module is not None:
             versions[name] = str(getattr(module, "__version__", "unknown"))

@@ -2,6 +2,8 @@
 
 import copy
 import dataclasses
+import importlib
+import inspect
 import random
 
 import numpy
@@ -18,6 +20,7 @@ class Loaded:
     batch_size: int
     weights: str
     notes: list = dataclasses.field(default_factory=list)
+    in_force: dict = dataclasses.field(default_factory=dict)  # read back, beside the options'
 
 
 def seed():
@@ -34,14 +37,20 @@ def tensors_of(tree):
 def _with_marks(tensor, like):
     """`tensor` with dynamo's marks of `like` (dynamic dimensions): a clone or a cast loses them."""
     for name, value in vars(like).items():
-        if "_dynamo_" in name:
+        if "_dynamo_" in name or name == "_specialize_on":
             setattr(tensor, name, copy.copy(value))
     return tensor
 
 
+def _clone(tensor):
+    """A leaf that wants a gradient when `tensor` is one, so that each clone has its own."""
+    if tensor.is_leaf and tensor.requires_grad:
+        return _with_marks(tensor.detach().clone().requires_grad_(True), tensor)
+    return _with_marks(tensor.clone(), tensor)
+
+
 def clone_inputs(inputs):
-    return torch.utils._pytree.tree_map_only(
-        torch.Tensor, lambda t: _with_marks(t.clone(), t), inputs)
+    return torch.utils._pytree.tree_map_only(torch.Tensor, _clone, inputs)
 
 
 def cast_to(dtype, model, inputs):
@@ -58,46 +67,124 @@ def cast(precision, model, inputs):
 
 def validate(experiment, loaded):
     """One eager step of a copy, so that a broken model is told from a broken compiler."""
-    from .callables import make_step
+    from .callables import copy_of, make_step
     from .failures import ValidationFailed
 
     try:
-        model, inputs = cast(experiment["precision"], copy.deepcopy(loaded.model),
+        model, inputs = cast(experiment["effective_precision"],
+                             copy_of(dict(experiment, distributed=""), loaded.model),
                              clone_inputs(loaded.inputs))
         make_step(experiment)(model, inputs)
     except Exception as error:
         raise ValidationFailed("the model does not run eagerly: %r" % error) from error
 
 
+def _marker(experiment, batch_size):
+    """mark(tensor, dimension) for the batch; as much of it as this build of torch knows."""
+    if not experiment["options"]["unbacked_batch_only"]:
+        return torch._dynamo.maybe_mark_dynamic
+    # One symbol for the batch of all inputs, with its size as the compiler's hint.
+    wanted = dict(shape_id="batch", hint_override=batch_size, min=1)
+    known = inspect.signature(torch._dynamo.decorators.mark_unbacked).parameters
+    more = {name: value for name, value in wanted.items() if name in known}
+    return lambda tensor, dimension: torch._dynamo.decorators.mark_unbacked(tensor, dimension, **more)
+
+
 def mark_batch(experiment, loaded):
-    """Marks in every input the first dimension of the batch's size as (maybe) dynamic."""
-    if not experiment["options"]["dynamic_batch_only"]:
+    """Marks in every input the first dimension of the batch's size as (maybe) dynamic, or unbacked."""
+    options = experiment["options"]
+    if not (options["dynamic_batch_only"] or options["unbacked_batch_only"]):
+        return
+    if not experiment["mark_batch"]:
+        loaded.notes.append("the suite exempts this model from a dynamic batch: nothing marked")
         return
     if loaded.batch_size <= 1:  # as upstream: sizes 0 and 1 are always specialised
         loaded.notes.append("batch size %d: nothing marked dynamic" % loaded.batch_size)
         return
-    marked = 0
+    mark, marked = _marker(experiment, loaded.batch_size), []
     for tensor in tensors_of(loaded.inputs):
         if loaded.batch_size in tensor.shape:
-            torch._dynamo.maybe_mark_dynamic(tensor, tuple(tensor.shape).index(loaded.batch_size))
-            marked += 1
+            mark(tensor, tuple(tensor.shape).index(loaded.batch_size))
+            marked.append("x".join(map(str, tensor.shape)))
     if not marked:
         raise ValueError("no input has a dimension of the batch size %d: nothing to mark dynamic"
                          % loaded.batch_size)
+    word = "unbacked" if options["unbacked_batch_only"] else "dynamic"
+    loaded.in_force["batch.%s" % word] = ",".join(marked)
+
+
+LOADERS = ("huggingface", "path", "timm", "torchbench")
+# Fields that only some loaders can obey: (field, value without effect, loaders, upstream refuses it).
+_ONLY = (("activation_checkpointing", False, ("huggingface",), True),
+         ("layers", 0, ("huggingface",), False),
+         ("part", "", ("torchbench",), False),
+         ("generation", "", ("huggingface",), False))
+
+
+def _refuse(experiment, loader):
+    from .failures import OptionRefused
+
+    for field, none, loaders, not_implemented in _ONLY:
+        if experiment[field] != none and loader not in loaders:
+            text = "%s=%r has no effect on the suite %s; only on: %s" % (
+                field, experiment[field], loader, ", ".join(loaders))
+            raise NotImplementedError(text) if not_implemented else OptionRefused(text)
+
+
+def keeps_gradients(experiment):
+    """Training records them; of inference only a model that needs them for its own output."""
+    return (experiment["mode"] == "training"
+            or experiment["source"]["parameters"].get("keeps_grad") == "true")
+
+
+def _read_back(experiment, loaded):
+    """What is in force of the model itself."""
+    floats = sorted({str(p.dtype).replace("torch.", "") for p in loaded.model.parameters()})
+    found = {"model.mode": "train" if loaded.model.training else "eval",
+             "model.parameters": ",".join(floats), "grad": str(torch.is_grad_enabled())}
+    if experiment["effective_precision"] == "amp":
+        from .callables import autocast_for
+
+        with autocast_for(experiment)():
+            device = experiment["device"]
+            found["autocast.dtype"] = str(torch.get_autocast_dtype(device)).replace("torch.", "")
+    if experiment["effective_precision"] != experiment["precision"]:
+        loaded.notes.append("precision %s was asked for, the suite's rule makes it %s" % (
+            experiment["precision"], experiment["effective_precision"]))
+    if experiment["mode"] == "training":
+        found["optimizer"] = experiment["optimizer"]
+    four = [t for t in tensors_of(loaded.inputs) if t.dim() == 4]
+    if four:
+        last = all(t.is_contiguous(memory_format=torch.channels_last) for t in four)
+        found["inputs.channels_last"] = str(last)
+    if experiment["distributed"]:
+        from . import distributed
+
+        found.update(distributed.in_force())
+    loaded.in_force.update(found)
 
 
 def load(experiment, model_file):
-    from . import path_loader, timm_loader
+    from . import requirements
 
-    loaders = {"timm": timm_loader, "path": path_loader}
-    loader = loaders.get(experiment["source"]["loader"])
-    if loader is None:
+    requirements.check(experiment)
+    name = experiment["source"]["loader"]
+    if name not in LOADERS:
         raise NotImplementedError("this runner has no loader %r (it has: %s)" % (
-            experiment["source"]["loader"], ", ".join(sorted(loaders))))
+            name, ", ".join(LOADERS)))
+    _refuse(experiment, name)
+    if experiment["distributed"]:
+        from . import distributed
+
+        distributed.join()
     # Inference never records gradients, from the first call to the last.
-    torch.set_grad_enabled(experiment["mode"] == "training")
+    torch.set_grad_enabled(keeps_gradients(experiment))
+    loader = importlib.import_module("%s.%s_loader" % (__package__, name))
     loaded = loader.load(experiment, model_file)
+    loaded.model.train(experiment["model_mode"] == "train")
     validate(experiment, loaded)
-    loaded.model, loaded.inputs = cast(experiment["precision"], loaded.model, loaded.inputs)
+    loaded.model, loaded.inputs = cast(experiment["effective_precision"], loaded.model,
+                                       loaded.inputs)
     mark_batch(experiment, loaded)
+    _read_back(experiment, loaded)
     return loaded

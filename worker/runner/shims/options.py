@@ -15,6 +15,7 @@ import torch._dynamo
 import torch._functorch.config
 import torch._inductor.config
 
+from . import determinism
 from .failures import OptionRefused
 
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
@@ -163,8 +164,13 @@ def _set_caches(cache_dir, in_force):
     os.environ["TRITON_CACHE_DIR"] = os.path.join(cache_dir, "triton")
     for name in ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"):
         in_force["env.%s" % name] = os.environ[name]
-    # As upstream's TIMM suite does.
+
+
+def _set_graph_caches(loader, in_force):
+    """As upstream's suites do: the graph cache everywhere, autograd's in two of the three."""
     put_known("inductor", "fx_graph_cache", True, in_force)
+    if loader in ("huggingface", "torchbench"):
+        put_known("functorch", "enable_autograd_cache", True, in_force)
     in_force["functorch.enable_autograd_cache"] = str(
         getattr(torch._functorch.config, "enable_autograd_cache", None))
 
@@ -174,15 +180,17 @@ def _set_compiler(options, in_force):
     put_known("inductor", "cpp_wrapper", options["cpp_wrapper"], in_force)
     put_known("inductor", "max_autotune", options["max_autotune"], in_force)
     put_known("inductor", "triton.cudagraphs", options["cudagraphs"], in_force)
-    dynamic = options["dynamic_shapes"] and not options["dynamic_batch_only"]
+    batch_only = options["dynamic_batch_only"] or options["unbacked_batch_only"]
+    dynamic = options["dynamic_shapes"] and not batch_only
     put("dynamo", "assume_static_by_default", not dynamic, in_force)
-    for room in ("inductor", "dynamo"):
+    for room in ("inductor", "dynamo", "functorch"):
         for key, text in sorted(options[room + "_config"].items()):
             set_config(room, key, text, in_force)
 
 
 def _set_threads(experiment, cores, in_force):
-    threads = experiment["threads"] or len(cores)
+    # The ranks of a distributed experiment share the slot's cores.
+    threads = experiment["threads"] or max(len(cores) // experiment["world_size"], 1)
     if threads:
         torch.set_num_threads(threads)
     if experiment["threads"]:
@@ -194,10 +202,20 @@ def _set_threads(experiment, cores, in_force):
     in_force["affinity"] = ",".join(map(str, sorted(os.sched_getaffinity(0))))
 
 
+def set_optimize_ddp(word, in_force):
+    """Dynamo takes a word, or a truth value for two of them."""
+    known = ("ddp_optimizer", "python_reducer", "python_reducer_without_compiled_forward",
+             "no_optimization")
+    if word not in known:
+        raise OptionRefused("optimize_ddp=%s: expected one of %s" % (word, ", ".join(known)))
+    put("dynamo", "optimize_ddp", word, in_force)
+
+
 def apply(experiment, cores, cache_dir):
     """Puts every option of the experiment in force; returns {name: value read back}."""
     in_force = {}
     _set_caches(cache_dir, in_force)
+    _set_graph_caches(experiment["source"]["loader"], in_force)
     _set_threads(experiment, cores, in_force)
     _set_compiler(experiment["options"], in_force)
     for name, text in sorted(experiment["set_env"].items()):
@@ -207,10 +225,11 @@ def apply(experiment, cores, cache_dir):
         reduced = getattr(torch.backends.cuda, "allow_fp16_bf16_reduction_math_sdp", None)
         if reduced is not None:
             reduced(True)
+    if experiment["optimize_ddp"]:
+        set_optimize_ddp(experiment["optimize_ddp"], in_force)
+    if determinism.wanted(experiment):
+        determinism.put_in_force(experiment, in_force)
     if experiment["test"] == "accuracy":
-        from . import accuracy
-
-        accuracy.make_deterministic()
         put_known("inductor", "fallback_random", True, in_force)
         put_known("dynamo", "suppress_errors", False, in_force)
     return in_force

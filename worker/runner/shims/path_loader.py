@@ -35,6 +35,10 @@ def example_inputs(model, batch_size):
     return inputs if isinstance(inputs, (dict, list, tuple)) else [inputs]
 
 
+def _channels_last(tensor):
+    return tensor.to(memory_format=torch.channels_last) if tensor.dim() == 4 else tensor
+
+
 def load(experiment, model_file):
     seed()
     model = find_class(model_file, experiment["source"]["name"])()
@@ -43,7 +47,9 @@ def load(experiment, model_file):
     seed()
     inputs = torch.utils._pytree.tree_map_only(
         torch.Tensor, lambda t: t.to(device), example_inputs(model, experiment["batch_size"]))
-    model.train() if experiment["mode"] == "training" else model.eval()
+    if experiment["channels_last"]:
+        model.to(memory_format=torch.channels_last)
+        inputs = torch.utils._pytree.tree_map_only(torch.Tensor, _channels_last, inputs)
     sizes = [t.shape[0] for t in tensors_of(inputs) if t.dim() > 0]
     asked = experiment["batch_size"]
     actual = asked if asked in sizes else sizes[0] if sizes else 0

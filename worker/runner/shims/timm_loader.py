@@ -86,6 +86,5 @@ def load(experiment, _model_file):
     images = (images - torch.mean(images)) / torch.std(images)
     if experiment["channels_last"]:
         images = images.to(memory_format=torch.channels_last)
-    model.train() if training else model.eval()
     return Loaded(model=model, inputs=[images], batch_size=experiment["batch_size"],
                   weights="pretrained" if pretrained else "random")

@@ -58,8 +58,10 @@ def check():
             theirs = bool(same(eager, result, reference, cos_similarity=cosine, tol=tolerance,
                                equal_nan=nan, use_larger_multiplier_for_smaller_tensor=larger,
                                force_max_multiplier=forced, log_error=lambda *_: None))
-            ours = dynbench_runner.compare(eager, result, eager if reference is None else reference,
-                                           tolerance, cosine, nan, larger, forced)
+            ours = dynbench_runner.compare(
+                eager, result, eager if reference is None else reference,
+                dict(tol=tolerance, cos_similarity=cosine, equal_nan=nan,
+                     use_larger_multiplier_for_smaller_tensor=larger, force_max_multiplier=forced))
             assert ours["same"] == theirs, (eager, result, reference, tolerance, cosine, nan,
                                             larger, forced, ours, theirs)
             rows += 1

@@ -1,0 +1,3 @@
+import sys
+
+sys.exit("a_library_that_nobody_has cannot be had")

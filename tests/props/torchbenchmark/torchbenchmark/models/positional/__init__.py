@@ -1,0 +1,5 @@
+from torchbenchmark.base import BenchmarkModel
+
+
+class Model(BenchmarkModel):
+    """The plain case: a tuple of tensors."""
