@@ -220,6 +220,7 @@ LogFinding ReadUpstreamLog(std::string_view log, std::string_view model) {
   const std::vector<std::string_view> lines = Lines(log);
   LogFinding finding;
   ReadConsole(lines, model, &finding);
+  finding.console_phase = finding.phase;
   const Stack stack = LastException(lines);
   const std::vector<Frame> dumped = DumpedFrames(lines);
   finding.exception = stack.exception;
@@ -229,6 +230,7 @@ LogFinding ReadUpstreamLog(std::string_view log, std::string_view model) {
   if (phase) {
     finding.phase = *phase;
     finding.from_stack = true;
+    finding.from_dump = !dumped.empty();
   }
   return finding;
 }

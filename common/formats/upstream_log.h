@@ -24,7 +24,9 @@ struct LogFinding {
   // Where it was, from the frames of the last stack (an exception's, or one that was dumped before
   // a kill); without one from how far the console line of the model came.
   plan::Phase phase = plan::Phase::kLoad;
-  bool from_stack = false;
+  bool from_stack = false;  // an exception's or a dumped one
+  bool from_dump = false;
+  plan::Phase console_phase = plan::Phase::kLoad;  // from the console line alone
   std::string exception;  // the last exception's line; empty when there is none
   std::string status;     // upstream's word on the console ("eager_fail_to_run"); may be empty
   // The scripts' own lookup of a key failed: their files may be of different versions.

@@ -85,6 +85,8 @@ std::string SeriesKey(const Experiment& experiment) {
        {"environment", "partition", "output", "planned_outcome", "reason", "timeout_ms"}) {
     json.erase(not_part_of_it);
   }
+  // Its flags stand for fields that are in it, or select models; its folder is the host's.
+  if (experiment.engine == "script") json.erase("command");
   return Sha256Hex(json.dump()).substr(0, 16);
 }
 

@@ -160,9 +160,9 @@ absl::StatusOr<Experiment> ExperimentFromJson(std::string_view text);
 nlohmann::json ToPublicJson(const Experiment& experiment);
 
 // The key of what may be compared over time: everything but the environment, the partition, the
-// output and the plan's outcome. The host's part (device model, effective batch, weights, cores) is
-// added by whoever knows it. 16 hexadecimal digits of the SHA-256 of the canonical JSON less the
-// fields that have their default.
+// output, the plan's outcome and the words of a script's command. The host's part (device model,
+// effective batch, weights, cores) is added by whoever knows it. 16 hexadecimal digits of the
+// SHA-256 of the canonical JSON less the fields that have their default.
 std::string SeriesKey(const Experiment& experiment);
 
 // Short name for people: "timm/mobilenetv2_100 inference performance bfloat16 default".

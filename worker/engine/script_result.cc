@@ -40,6 +40,14 @@ std::string WordFor(const LogFinding& finding) {
   return oom ? "OOM" : "fail_to_run";
 }
 
+// Whether the word says that something raised. A comparison that failed, or an exception that was
+// logged and survived, is not the network's fault.
+bool Raised(const std::string& word) {
+  return word == "eager_fail_to_run" || word == "model_fail_to_load" ||
+         word == "eager_1st_run_fail" || word == "eager_2nd_run_fail" ||
+         word.rfind("fail_to_run", 0) == 0;
+}
+
 void Lose(const char* word, plan::Result* result) {
   if (result->status != word && !result->status.empty()) {
     result->notes.push_back(absl::StrCat("upstream's word for it: ", result->status));
@@ -72,7 +80,8 @@ void Fail(const LogFinding& finding, std::string word, plan::Result* result) {
   result->error = finding.exception.empty()
                       ? absl::StrCat("upstream's script reports ", result->status)
                       : finding.exception;
-  if (const char* lost = InfrastructureWord(finding.cause)) Lose(lost, result);
+  const char* lost = InfrastructureWord(finding.cause);
+  if (lost != nullptr && Raised(result->status)) Lose(lost, result);
 }
 
 void TakeRow(const formats::UpstreamRow& row, const LogFinding& finding, std::string_view log,
@@ -94,18 +103,18 @@ void TakeRow(const formats::UpstreamRow& row, const LogFinding& finding, std::st
 }
 
 plan::Result WithoutRow(Ending ending, const LogFinding& finding, std::string_view log) {
-  ending.phase = finding.phase;
+  // An exception that was logged before did not send the signal.
+  const bool told = finding.from_dump || (finding.from_stack && ending.exit.signal == 0);
+  ending.phase = told ? finding.phase : finding.console_phase;
   plan::Result result = ResultWithoutReport(ending, log);
   if (ending.cancelled) return result;
-  if (!finding.from_stack && finding.phase != Phase::kLoad) {
+  if (!told && ending.phase != Phase::kLoad) {
     result.notes.emplace_back(
         "upstream's scripts do not say what they do after loading; without a stack it is taken to "
         "be compiling");
   }
-  if (ending.timed_out) return result;
-  if (finding.cause == Cause::kOutOfMemory && ending.exit.signal == 0) {
-    result.status = WordFor(finding);
-  }
+  if (ending.timed_out || ending.exit.signal != 0) return result;
+  if (finding.cause == Cause::kOutOfMemory) result.status = WordFor(finding);
   if (const char* lost = InfrastructureWord(finding.cause)) Lose(lost, &result);
   return result;
 }

@@ -160,6 +160,23 @@ TEST(ScriptCommand, EveryOptionHasItsFlag) {
             "--explain --filter=res.* --output={output} --only=resnet50");
 }
 
+TEST(ScriptCommand, HowModelsWereSelectedIsNotPartOfTheSeries) {
+  Request request = Script();
+  request.models = {"ghostnet_100"};
+  const auto alone = PlanOf(request);
+  request.models.clear();
+  request.filters = {"ghostnet"};
+  request.scripts = "/another/folder";
+  const auto filtered = PlanOf(request);
+  request.engine = kNativeEngine;
+  request.scripts.clear();
+  const auto native = PlanOf(request);
+  ASSERT_TRUE(alone.ok() && filtered.ok() && native.ok());
+  EXPECT_NE(alone->experiments[0].command, filtered->experiments[0].command);
+  EXPECT_EQ(SeriesKey(alone->experiments[0]), SeriesKey(filtered->experiments[0]));
+  EXPECT_NE(SeriesKey(alone->experiments[0]), SeriesKey(native->experiments[0]));
+}
+
 TEST(ScriptCommand, AheadOfTimePathsAndAModelFile) {
   CompileOptions options;
   options.ahead_of_time = "aot_inductor";

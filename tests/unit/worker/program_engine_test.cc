@@ -106,7 +106,7 @@ TEST_F(ProgramEngineTest, GivesACleanedEnvironmentAndNoDescriptorsCoresOrCoreFil
   EXPECT_THAT(end.log, testing::Not(HasSubstr("evil")));
   // A folder whose name a shell would split is reached by a link.
   EXPECT_THAT(end.log, HasSubstr("TORCHINDUCTOR_CACHE_DIR=/tmp/dynbench-"));
-  EXPECT_THAT(end.log, HasSubstr("fds 0 1 2 3 \n")) << "3 is ls's own";
+  EXPECT_THAT(end.log, HasSubstr("fds 0 1 2 3\n")) << "3 is ls's own";
   EXPECT_THAT(end.log, HasSubstr("\n0\n"));
 }
 
