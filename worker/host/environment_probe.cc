@@ -66,8 +66,8 @@ def has_module(name):
         return importlib.util.find_spec(name) is not None
     except Exception:
         return False
-for suite, library in (("huggingface", "transformers"), ("torchbench", "torchbenchmark")):
-    if has_module(library):
+for suite, package in (("huggingface", "transformers"), ("torchbench", "torchbenchmark")):
+    if has_module(package):
         suites.append(suite)
 def has_nativert():
     # Some builds carry only its header; the constructor of its C++ runner tells.

@@ -159,7 +159,7 @@ TEST(BuildRequest, OutputIsRelativeToTheCallersFolder) {
   const TemporaryFolder folder;
   const auto built = RequestOf({"--suite", "timm", "--wait", "--output", "x.csv"}, folder.path());
   ASSERT_TRUE(built.ok()) << built.status();
-  EXPECT_EQ(built->output_folder + "/" + built->request.output, folder.path() + "/x.csv");
+  EXPECT_EQ(built->output.folder + "/" + built->request.output, folder.path() + "/x.csv");
   const auto named = RequestOf(
       {"--suite", "timm", "--accuracy", "--wait", "--output-directory", "."}, folder.path());
   ASSERT_TRUE(named.ok()) << named.status();

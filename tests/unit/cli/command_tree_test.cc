@@ -72,7 +72,7 @@ TEST(CommandTree, WrongWordsExitTwoAndNameTheNearest) {
       {{"completion", "fsh"}, {"fsh", "fish"}},
       {{"logs", "1", "m", "--json"}, {"--json"}},
       {{"suite", "show", "tim"}, {"tim", "timm"}},
-      {{"submit", "--suite", "timm", "--ddp"}, {"--ddp", "later version"}},
+      {{"submit", "--suite", "timm", "--ddp"}, {"--ddp", "training"}},
       {{"submit", "--skip-fp64-check"}, {"--skip-fp64-check", "read by nothing"}},
       {{"status", "--ddp"}, {"unknown flag --ddp"}},
   };

@@ -46,10 +46,33 @@ TEST_F(MigrationsTest, AnOlderDatabaseIsBroughtForwardWithItsRows) {
   ASSERT_OK(Execute(db_, "CREATE TABLE proof AS SELECT 1 / count(*) FROM event WHERE extra = 'x'"));
 }
 
+TEST_F(MigrationsTest, StepTwoWidensTheTestsInPlace) {
+  const std::string job =
+      "INSERT INTO job(suite, label, user, request, policy, priority, state, planned,"
+      " submitted_unix_ms) VALUES ('s', '', '', '{}', 'dynamic', 0, 'running', 9, 1);"
+      "INSERT INTO partition(job, number, experiments) VALUES (1, 0, 9);";
+  const auto insert = [](const std::string& test) {
+    return absl::StrCat(
+        "INSERT INTO experiment(job, suite, model, mode, test, configuration, precision, device,"
+        " environment, profile, start, series, partition, plan, state) VALUES (1, 's', 'm',"
+        " 'inference', '",
+        test, "', 'default', 'float32', 'cpu', 'e', 'p', 'cold', 'x', 0, '{}', 'waiting')");
+  };
+  ASSERT_OK(Migrate(db_, {Migrations().front()}));
+  ASSERT_OK(Execute(db_, job));
+  ASSERT_OK(Execute(db_, insert("accuracy")));
+  EXPECT_FALSE(Execute(db_, insert("tolerance")).ok());
+  ASSERT_OK(Migrate(db_, Migrations()));
+  EXPECT_OK(Execute(db_, insert("tolerance")));
+  EXPECT_OK(Execute(db_, insert("batch_size")));
+  EXPECT_FALSE(Execute(db_, insert("other")).ok());
+  ASSERT_OK(Execute(db_, "CREATE TABLE proof AS SELECT 1 / (count(*) = 3) FROM v_results"));
+}
+
 TEST_F(MigrationsTest, AStepThatFailsLeavesNothingBehind) {
   ASSERT_OK(Migrate(db_, Migrations()));
   const absl::Status status = Migrate(db_, With("CREATE TABLE half (a); SELECT * FROM missing;"));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("migration to schema 2"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(absl::StrCat("migration to schema ", kSchemaVersion + 1)));
   EXPECT_EQ(*ReadSchemaVersion(db_), kSchemaVersion);
   EXPECT_FALSE(Execute(db_, "SELECT * FROM half").ok());
 }
@@ -59,7 +82,8 @@ TEST_F(MigrationsTest, ANewerSchemaIsRefusedWithWhatToDo) {
   for (const absl::Status& status : {CheckMigratable(db_, Migrations()), Migrate(db_, Migrations()),
                                      CheckReadable(db_, Migrations())}) {
     EXPECT_TRUE(absl::IsFailedPrecondition(status));
-    EXPECT_THAT(std::string(status.message()), HasSubstr("has schema 2, this program knows 1"));
+    EXPECT_THAT(std::string(status.message()), HasSubstr(absl::StrCat("has schema ", kSchemaVersion + 1, ", this program knows ",
+                                       kSchemaVersion)));
     EXPECT_THAT(std::string(status.message()), HasSubstr("use the newer dynbench"));
   }
 }
