@@ -79,6 +79,11 @@ class Training(WithLoaders):
         told = {line for line in attempt.stdout.splitlines() if line.startswith("loss")}
         self.assertEqual(len(told), 1, told)
 
+    def test_gradients_that_one_side_left_are_no_guard_miss_of_the_other(self):
+        attempt = self.trainable("Depthwise", backend="inductor", precision="amp",
+                                 effective_precision="amp", repeat=3)
+        self.assert_result(attempt, outcome="passed", status="measured")
+
     def test_accuracy_compares_loss_gradients_parameters_and_buffers(self):
         for optimizer in ("none", "sgd", "adam"):
             attempt = self.trainable("Normalized", "accuracy", optimizer=optimizer)

@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import functools
 
 import torch
 import torch._dynamo
@@ -98,6 +99,24 @@ def copy_of(experiment, model):
     return distributed.wrap(experiment, copied)
 
 
+class GradientsOfSides:
+    """Both sides of a training test call one model in turn. Each finds the gradients that its own
+    last call left, as it would in a training loop: those of the other side may have other strides,
+    which a compiled step is guarded on (a miss would be an eager call, timed as a compiled one)."""
+
+    def __init__(self, model):
+        self.parameters, self.side, self.kept = list(model.parameters()), "compiled", {}
+
+    def turn_to(self, side):
+        if side == self.side:
+            return
+        self.kept[self.side] = [parameter.grad for parameter in self.parameters]
+        for parameter, gradient in zip(self.parameters, self.kept.pop(
+                side, [None] * len(self.parameters))):
+            parameter.grad = gradient
+        self.side = side
+
+
 class PlainStep:
     """The whole step, called as it is. generation.py has the other forms."""
 
@@ -105,12 +124,21 @@ class PlainStep:
 
     def __init__(self, experiment, model):
         self.experiment, self.step = experiment, make_step(experiment, model)
+        self.model, self.gradients = model, None
+        if experiment["mode"] == "training" and not experiment["distributed"]:
+            self.gradients = GradientsOfSides(model)
+
+    def _side(self, name, function, model, inputs):
+        if self.gradients is None or model is not self.model:
+            return function, (model, inputs)
+        return function, (model, inputs), functools.partial(self.gradients.turn_to, name)
 
     def eager(self, model, inputs):
-        return self.step, (model, inputs)
+        return self._side("eager", self.step, model, inputs)
 
     def compiled(self, model, inputs):
-        return compile_step(self.experiment, self.step, model, inputs), (model, inputs)
+        return self._side("compiled", compile_step(self.experiment, self.step, model, inputs),
+                          model, inputs)
 
     def metrics(self, eager_latency_ms, abs_latency_ms):
         return {}

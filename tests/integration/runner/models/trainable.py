@@ -57,6 +57,15 @@ class Picture(torch.nn.Module):
         return (torch.randn(batch_size, 3, 8, 8),)
 
 
+class Depthwise(Picture):
+    """Inductor's gradient of a depthwise weight has other strides than eager's."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 1), torch.nn.BatchNorm2d(8),
+                                         torch.nn.Conv2d(8, 8, 3, groups=8, bias=False))
+
+
 class TellsRank(Normalized):
     def forward(self, x):
         if not torch.compiler.is_compiling() and torch.distributed.is_initialized():
