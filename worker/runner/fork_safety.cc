@@ -1,5 +1,6 @@
 #include "worker/runner/fork_safety.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +15,20 @@ namespace fs = std::filesystem;
 
 bool IsOfNvml(const std::string& thread) { return thread.starts_with("cuda"); }
 
+// Only looks at a library that is loaded already. The names and the code are those of CUDA's driver
+// API: before cuInit every call but that one answers CUDA_ERROR_NOT_INITIALIZED. (Open device files
+// do not tell: NVML has the same ones open.)
+bool CudaInitialised() {
+  constexpr int kNotInitialised = 3;
+  void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return false;
+  const auto count = reinterpret_cast<int (*)(int*)>(dlsym(library, "cuDeviceGetCount"));  // NOLINT
+  int devices = 0;
+  const bool initialised = count != nullptr && count(&devices) != kNotInitialised;
+  dlclose(library);
+  return initialised;
+}
+
 }  // namespace
 
 ForkFacts ReadForkFacts(int64_t tensor_operations) {
@@ -27,10 +42,7 @@ ForkFacts ReadForkFacts(int64_t tensor_operations) {
     std::ifstream in(entry.path() / "comm");
     if (std::getline(in, name)) facts.threads.push_back(name);
   }
-  for (const auto& entry : fs::directory_iterator("/proc/self/fd", ignored)) {
-    const fs::path target = fs::read_symlink(entry.path(), ignored);
-    if (!target.empty()) facts.open_files.push_back(target.string());
-  }
+  facts.cuda_initialised = CudaInitialised();
   return facts;
 }
 
@@ -46,11 +58,8 @@ std::string WhyNotFork(const ForkFacts& facts) {
     return "the process has " + std::to_string(threads) +
            " threads; a fork would lose all but one (beside the main one: " + names + ")";
   }
-  // CUDA opens it when it is initialised, NVML does not.
-  for (const std::string& file : facts.open_files) {
-    if (file == "/dev/nvidia-uvm") {
-      return "CUDA was initialised by an import; it does not work in a child then";
-    }
+  if (facts.cuda_initialised) {
+    return "CUDA was initialised by an import; it does not work in a child then";
   }
   if (facts.tensor_operations != 0) {
     return std::to_string(facts.tensor_operations) +

@@ -10,12 +10,12 @@
 namespace dynbench::runner {
 
 struct ForkFacts {
-  std::vector<std::string> threads = {};     // names of the threads beside the main one
-  std::vector<std::string> open_files = {};  // what the descriptors point to
-  int64_t tensor_operations = 0;             // since the imports
+  std::vector<std::string> threads = {};  // names of the threads beside the main one
+  bool cuda_initialised = false;          // cuInit was called in this process
+  int64_t tensor_operations = 0;          // since the imports
 };
 
-// Reads /proc of this process.
+// Reads /proc of this process, and asks CUDA's driver library, when one is loaded, for its state.
 ForkFacts ReadForkFacts(int64_t tensor_operations);
 
 // Threads that a fork would lose to somebody's harm, the main one counted. NVML keeps one that only

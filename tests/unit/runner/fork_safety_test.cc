@@ -17,27 +17,26 @@ TEST(ForkSafetyTest, OneThreadMayFork) {
 }
 
 TEST(ForkSafetyTest, AThreadOfNvmlDoesNoHarm) {
-  const ForkFacts facts{.threads = {"cuda00001800007"},
-                        .open_files = {"/dev/nvidiactl", "/dev/nvidia0"}};
+  const ForkFacts facts{.threads = {"cuda00001800007"}};
   EXPECT_EQ(WhyNotFork(facts), "");
   EXPECT_EQ(ThreadsThatMatter(facts), 1);
 }
 
 TEST(ForkSafetyTest, AnyOtherThreadIsNamed) {
-  const std::string reason = WhyNotFork(
-      {.threads = {"cuda00001800007", "python3"}, .open_files = {}, .tensor_operations = 0});
+  const std::string reason = WhyNotFork({.threads = {"cuda00001800007", "python3"},
+                                         .cuda_initialised = false,
+                                         .tensor_operations = 0});
   EXPECT_NE(reason.find("2 threads"), std::string::npos) << reason;
   EXPECT_NE(reason.find("python3"), std::string::npos) << reason;
 }
 
 TEST(ForkSafetyTest, AnInitialisedDeviceMayNotFork) {
-  const std::string reason =
-      WhyNotFork({.threads = {"cuda00001800007"}, .open_files = {"/dev/nvidia-uvm"}});
+  const std::string reason = WhyNotFork({.threads = {}, .cuda_initialised = true});
   EXPECT_NE(reason.find("CUDA"), std::string::npos) << reason;
 }
 
 TEST(ForkSafetyTest, ATensorOperationMayNotFork) {
-  EXPECT_NE(WhyNotFork({.threads = {}, .open_files = {}, .tensor_operations = 3})
+  EXPECT_NE(WhyNotFork({.threads = {}, .cuda_initialised = false, .tensor_operations = 3})
                 .find("3 tensor operations"),
             std::string::npos);
 }
@@ -54,7 +53,7 @@ TEST(ForkSafetyTest, ReadsThisProcess) {
   const ForkFacts facts = ReadForkFacts(7);
   EXPECT_EQ(facts.threads.size(), before + 1);
   EXPECT_EQ(facts.tensor_operations, 7);
-  EXPECT_FALSE(facts.open_files.empty());
+  EXPECT_FALSE(facts.cuda_initialised);
   {
     std::lock_guard lock(mutex);
     done = true;
