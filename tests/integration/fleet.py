@@ -274,7 +274,7 @@ class Fleet:
 
     def submit(self, *words: str) -> str:
         """Submits and answers the job's id."""
-        answer = self.ctl("submit", *words, "--json").expect(0).json()
+        answer = self.ctl("submit", "--json", *words).expect(0).json()
         job = answer["job"]
         return str(job["id"] if isinstance(job, dict) else job)
 
