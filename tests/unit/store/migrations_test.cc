@@ -72,7 +72,8 @@ TEST_F(MigrationsTest, StepTwoWidensTheTestsInPlace) {
 TEST_F(MigrationsTest, AStepThatFailsLeavesNothingBehind) {
   ASSERT_OK(Migrate(db_, Migrations()));
   const absl::Status status = Migrate(db_, With("CREATE TABLE half (a); SELECT * FROM missing;"));
-  EXPECT_THAT(std::string(status.message()), HasSubstr(absl::StrCat("migration to schema ", kSchemaVersion + 1)));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr(absl::StrCat("migration to schema ", kSchemaVersion + 1)));
   EXPECT_EQ(*ReadSchemaVersion(db_), kSchemaVersion);
   EXPECT_FALSE(Execute(db_, "SELECT * FROM half").ok());
 }
@@ -82,7 +83,8 @@ TEST_F(MigrationsTest, ANewerSchemaIsRefusedWithWhatToDo) {
   for (const absl::Status& status : {CheckMigratable(db_, Migrations()), Migrate(db_, Migrations()),
                                      CheckReadable(db_, Migrations())}) {
     EXPECT_TRUE(absl::IsFailedPrecondition(status));
-    EXPECT_THAT(std::string(status.message()), HasSubstr(absl::StrCat("has schema ", kSchemaVersion + 1, ", this program knows ",
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr(absl::StrCat("has schema ", kSchemaVersion + 1, ", this program knows ",
                                        kSchemaVersion)));
     EXPECT_THAT(std::string(status.message()), HasSubstr("use the newer dynbench"));
   }
