@@ -39,7 +39,7 @@ absl::Status FileError(const std::string& path) {
 absl::Status SyncFolder(const std::string& folder) {
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return FileError(folder);
-  const absl::Status status = fsync(fd) == 0 ? absl::OkStatus() : FileError(folder);
+  absl::Status status = fsync(fd) == 0 ? absl::OkStatus() : FileError(folder);
   close(fd);
   return status;
 }

@@ -91,12 +91,11 @@ bool HasOptimizerByDefault(const std::string& device) { return device != "cpu" &
 // After the rules: what was typed wins, and what does not count has its default, so that it does
 // not cut the series.
 void ApplyFlags(const Request& request, Experiment* e) {
-  if (e->mode != Mode::kTraining) {
+  const bool typed = !request.optimizer.empty();
+  if (e->mode != Mode::kTraining || (!typed && !HasOptimizerByDefault(e->device))) {
     e->optimizer = "none";
-  } else if (!request.optimizer.empty()) {
+  } else if (typed) {
     e->optimizer = request.optimizer;
-  } else if (!HasOptimizerByDefault(e->device)) {
-    e->optimizer = "none";
   }
   if (!request.amp_dtype.empty()) e->amp_dtype = request.amp_dtype;
   if (e->effective_precision != Precision::kAmp) e->amp_dtype.clear();

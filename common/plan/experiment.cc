@@ -21,12 +21,10 @@ Json DropDefaults(const Json& object, const Json& defaults) {
   Json kept = Json::object();
   for (const auto& [key, value] : object.items()) {
     const auto it = defaults.find(key);
-    if (it == defaults.end()) {
-      kept[key] = value;
-    } else if (value.is_object() && it->is_object()) {
+    if (it != defaults.end() && value.is_object() && it->is_object()) {
       Json inner = DropDefaults(value, *it);
       if (!inner.empty()) kept[key] = std::move(inner);
-    } else if (value != *it) {
+    } else if (it == defaults.end() || value != *it) {
       kept[key] = value;
     }
   }
