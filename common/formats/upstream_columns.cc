@@ -5,7 +5,7 @@
 
 #include "absl/strings/numbers.h"
 #include "common/base/status.h"
-#include "common/formats/csv_text.h"
+#include "common/formats/csv.h"
 #include "common/formats/format_number.h"
 
 namespace dynbench::formats {

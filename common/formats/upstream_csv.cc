@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/formats/compiler_report.h"
-#include "common/formats/csv_text.h"
+#include "common/formats/csv.h"
 #include "common/formats/format_number.h"
 
 namespace dynbench::formats {

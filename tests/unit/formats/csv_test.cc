@@ -27,5 +27,35 @@ TEST(Csv, ATextThatStopsIsMarked) {
   EXPECT_FALSE(ReadCsv("a,\"open")[0].ended);
 }
 
+TEST(Csv, WhatIsWrittenIsReadBack) {
+  const std::vector<std::vector<std::string>> lines = {
+      {"name", "reason"}, {"a,b", "he said \"no\""}, {"", "two\nlines"}, {"x", ""}, {"é", "1\r2"},
+      {"x", "y\r"}};
+  for (const bool quote_all : {false, true}) {
+    std::string text;
+    for (const auto& line : lines) text += CsvLine(line, quote_all);
+    const auto parsed = ParseCsv(text);
+    ASSERT_TRUE(parsed.ok()) << parsed.status();
+    EXPECT_EQ(*parsed, lines);
+  }
+}
+
+TEST(Csv, QuotesOnlyWhatNeedsIt) {
+  EXPECT_EQ(CsvLine({"a", "b,c", "d"}), "a,\"b,c\",d\n");
+  EXPECT_EQ(CsvLine({"a", "b"}, true), "\"a\",\"b\"\n");
+}
+
+TEST(Csv, FilesOfOtherSystems) {
+  const auto parsed = ParseCsv("a,b\r\n1,2\r\n\n3,4");
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_THAT(*parsed,
+              ElementsAre(ElementsAre("a", "b"), ElementsAre("1", "2"), ElementsAre("3", "4")));
+}
+
+TEST(Csv, AnOpenQuoteNamesItsLine) {
+  EXPECT_EQ(std::string(ParseCsv("a,b\n\"c,d\n").status().message()),
+            "line 2: a quote is opened and never closed");
+}
+
 }  // namespace
 }  // namespace dynbench::formats
