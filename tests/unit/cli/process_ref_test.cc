@@ -21,14 +21,16 @@ std::string Read(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// A shell that waits for ever without using time: reading a pipe that nobody writes.
-constexpr char kForever[] = "mkfifo \"$0\"; read x < \"$0\"";
+// A shell that waits for ever without using time: reading a pipe that nobody writes. It is ready
+// once mkfifo has ended: one that outlives the shell would write into a folder that is being
+// removed.
+constexpr char kForever[] = "mkfifo \"$0\"; echo ready; read x < \"$0\"";
 
 ProcessRef StartForever(const TemporaryFolder& folder, const std::string& name,
                         const std::string& before) {
   const std::string log = folder.path() + "/" + name + ".log";
-  const auto process = StartDaemon(
-      {"/bin/sh", "-c", before + "echo ready; " + kForever, folder.path() + "/" + name}, log);
+  const auto process =
+      StartDaemon({"/bin/sh", "-c", before + kForever, folder.path() + "/" + name}, log);
   EXPECT_TRUE(process.ok()) << process.status();
   const MonotonicTime deadline = MonotonicNow() + 20 * kNsPerSecond;
   while (Read(log) != "ready\n" && MonotonicNow() < deadline) sched_yield();
