@@ -73,14 +73,17 @@ void ForEachNumber(const std::string& folder, Visit visit) {
 bool IsGone(char state) { return state == 'Z' || state == 'X' || state == 'x'; }
 bool IsStopped(char state) { return state == 'T' || state == 't'; }
 
-// Whether any thread of `process` runs (stopped = false) or none does.
-bool EveryThreadStopped(const ProcessStat& process) {
+// Whether no thread of `process` can run. With `vfork_parent`, a thread in an uninterruptible wait
+// counts as stopped.
+bool EveryThreadStopped(const ProcessStat& process, bool vfork_parent) {
   const std::string folder = "/proc/" + std::to_string(process.pid) + "/task";
   bool stopped = true;
   ForEachNumber(folder, [&](int thread) {
     ProcessStat stat;
     if (!stopped || !ReadStatFile(folder + "/" + std::to_string(thread) + "/stat", &stat)) return;
-    if (!IsStopped(stat.state) && !IsGone(stat.state)) stopped = false;
+    if (IsStopped(stat.state) || IsGone(stat.state)) return;
+    if (vfork_parent && stat.state == 'D') return;
+    stopped = false;
   });
   return stopped;
 }
@@ -182,9 +185,19 @@ bool StopTree(pid_t root, int64_t limit_ms) {
   while (true) {
     std::set<Key> now;
     bool stable = true;
-    for (const ProcessStat& process : Descendants(root)) {
+    const auto living = Descendants(root);
+    // A parent in vfork waits uninterruptibly for its child's exec, which never comes once the
+    // child is stopped. With SIGSTOP pending since the last walk it cannot run either: it stops
+    // before it returns to its program.
+    std::set<pid_t> has_stopped_child;
+    for (const ProcessStat& process : living) {
+      if (IsStopped(process.state)) has_stopped_child.insert(process.parent);
+    }
+    for (const ProcessStat& process : living) {
       now.insert(KeyOf(process));
-      if (EveryThreadStopped(process)) continue;
+      const bool vfork_parent =
+          before.count(KeyOf(process)) != 0 && has_stopped_child.count(process.pid) != 0;
+      if (EveryThreadStopped(process, vfork_parent)) continue;
       stable = false;
       SignalProcess(process, SIGSTOP);
     }
@@ -198,6 +211,9 @@ bool StopTree(pid_t root, int64_t limit_ms) {
 
 bool ContinueTree(pid_t root, int64_t limit_ms) {
   const int64_t start_ms = NowMs();
+  // Everybody once, not only who is seen stopped: SIGCONT also takes back a SIGSTOP that is still
+  // pending on a parent in vfork, which would stop as soon as its child has run.
+  SignalDescendants(root, SIGCONT);
   while (true) {
     bool all_run = true;
     for (const ProcessStat& process : Descendants(root)) {

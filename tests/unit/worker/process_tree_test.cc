@@ -4,6 +4,7 @@
 #include "worker/process/process_tree.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -84,6 +85,32 @@ TEST_F(ProcessTreeTest, StoppedProcessesAreEndedToo) {
   ASSERT_TRUE(StopTree(getpid()));
   EXPECT_TRUE(KillTree({.root = getpid(), .grace_ms = 20, .reap = Reap}).gone);
   EXPECT_TRUE(Descendants(getpid()).empty());
+}
+
+// The child of a vfork stops itself before its exec, so the parent waits uninterruptibly, as a shell
+// or subprocess.Popen does for an instant.
+TEST_F(ProcessTreeTest, AParentInVforkStopsAndGoesOn) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  if (fork() == 0) {
+    const pid_t child = vfork();
+    if (child == 0) {
+      raise(SIGSTOP);
+      execl("/bin/sleep", "sleep", "1000", nullptr);
+      _exit(127);
+    }
+    // Reached once the child has run its exec: the parent went on.
+    (void)!write(ends[1], "x", 1);
+    pause();
+  }
+  close(ends[1]);
+  UniqueFd in(ends[0]);
+  while (Descendants(getpid()).size() < 2) sched_yield();
+  ASSERT_TRUE(StopTree(getpid()));
+  ASSERT_TRUE(ContinueTree(getpid()));
+  char c = 0;
+  EXPECT_EQ(read(in.get(), &c, 1), 1);
+  EXPECT_TRUE(KillTree({.root = getpid(), .reap = Reap}).gone);
 }
 
 TEST_F(ProcessTreeTest, TheSparedSubtreeLives) {
