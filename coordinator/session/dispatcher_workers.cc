@@ -160,6 +160,8 @@ void Dispatcher::OnMessage(const std::shared_ptr<WorkerLink>& link, const Worker
       return OnLog(message.log());
     case v1::WorkerMessage::kHello:
       return worker->link->Close("a second Hello on one stream");
+    case v1::WorkerMessage::kActivity:
+    case v1::WorkerMessage::kPreflight:
     case v1::WorkerMessage::kFinished:
     case v1::WorkerMessage::MESSAGE_NOT_SET:  // of a newer worker: nothing that we must understand
       return;

@@ -226,6 +226,9 @@ void Agent::OnMessage(const v1::CoordinatorMessage& message) {
     case v1::CoordinatorMessage::kRestarting:
       spdlog::info("the coordinator restarts");
       return;
+    case v1::CoordinatorMessage::kDrain:
+    case v1::CoordinatorMessage::kRelease:
+    case v1::CoordinatorMessage::kPreflight:
     case v1::CoordinatorMessage::kBeat:
     case v1::CoordinatorMessage::kWelcome:
     case v1::CoordinatorMessage::MESSAGE_NOT_SET:  // of a newer coordinator
