@@ -10,6 +10,9 @@
 // Every change of the store goes through Ingest in the order in which it was decided here, so the
 // store never sees a lease of an experiment before the requeue that made it possible.
 //
+// The loop and the store's writer are handed in, so that all of this also runs in simulated time
+// (tests/simulation); whatever decides takes its time from the loop.
+//
 // All public functions are thread-safe and do not block, except Start, Stop and the questions,
 // which wait at most kAnswerTime. Nothing of it may be called after Stop but the destructor.
 #pragma once
@@ -19,6 +22,7 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,10 +35,12 @@
 #include "coordinator/session/change_feed.h"
 #include "coordinator/session/event_loop.h"
 #include "coordinator/session/fleet.h"
+#include "coordinator/session/holds.h"
 #include "coordinator/session/live_jobs.h"
 #include "coordinator/session/log_relay.h"
 #include "coordinator/session/observer.h"
 #include "coordinator/session/predictions.h"
+#include "coordinator/session/slot_times.h"
 
 namespace dynbench::session {
 
@@ -82,8 +88,9 @@ class Dispatcher {
   static constexpr std::chrono::milliseconds kAnswerTime{2000};
 
   // All pointers outlive this object. `observer` may be null.
-  Dispatcher(DispatcherOptions options, ingest::Ingest* ingest, ChangeFeed* feed,
-             Predictions* predictions, SessionObserver* observer);
+  Dispatcher(DispatcherOptions options, ingest::Writer* ingest, ChangeFeed* feed,
+             Predictions* predictions, SessionObserver* observer,
+             std::unique_ptr<EventLoop> loop = std::make_unique<ThreadedEventLoop>());
   ~Dispatcher();
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
@@ -93,6 +100,8 @@ class Dispatcher {
   // Sends Restarting to every worker and ends the streams; leases live on in the store.
   void AnnounceRestart(int64_t expected_ms);
   void Stop();
+  // Aborts when an invariant of the scheduler does not hold. On the loop's thread only.
+  void CheckInvariants() const { scheduler_->CheckInvariants(); }
 
   const DispatcherOptions& options() const { return options_; }
 
@@ -112,6 +121,23 @@ class Dispatcher {
   // its result; at once End() when it has one already.
   void FollowLog(ExperimentId experiment, std::shared_ptr<LogFollower> follower);
   void UnfollowLog(ExperimentId experiment, std::shared_ptr<LogFollower> follower);
+
+  // ---- operators ----
+  using WorkerAnswer = std::function<void(absl::StatusOr<v1::Worker>)>;
+  // Each is kept in the store first. `worker` is an id, or the name of a host with one worker.
+  // FailedPrecondition: not connected, or no such slot. InvalidArgument: no reason.
+  // What runs may end within `deadline_ms`; then it is given back. Drained again: replaced.
+  void DrainWorker(std::string worker, int64_t deadline_ms, std::string reason, WorkerAnswer done);
+  // Every slot, or this one. A slot that its own worker quarantined is checked again.
+  void ReleaseWorker(std::string worker, std::optional<int> slot, WorkerAnswer done);
+  void QuarantineWorker(std::string worker, std::optional<int> slot, std::string reason,
+                        WorkerAnswer done);
+  // A result that did not come through its worker's stream. NotFound: no such attempt was ever
+  // leased here. `done` runs after the commit.
+  using Imported = std::function<void(absl::StatusOr<store::Acceptance>)>;
+  void ImportResult(v1::AttemptFinished finished, Imported done);
+  // Commits where slot time went until now.
+  void FlushActivity(std::function<void(const absl::Status&)> done);
 
   // ---- questions; Unavailable when the dispatcher does not answer within kAnswerTime ----
   // ETA and coverage of each job, in order; reasons only when asked for, at most 10 lines a job.
@@ -133,7 +159,9 @@ class Dispatcher {
 
   template <typename T>
   absl::StatusOr<T> Ask(std::function<T()> question);
-  MonotonicTime now() const { return loop_.now(); }
+  MonotonicTime now() const { return loop_->now(); }
+  // Also in changes of the store, which run on the writer's thread.
+  UnixTimeMs unix_now() const { return loop_->unix_now(); }
 
   // Life (dispatcher.cc)
   void Recover(const store::OpenWork& work);
@@ -145,18 +173,42 @@ class Dispatcher {
   // Workers (dispatcher_workers.cc)
   void OnHello(const std::shared_ptr<WorkerLink>& link, const v1::Hello& hello, v1::Welcome welcome,
                bool waited);
-  void Admit(const std::shared_ptr<WorkerLink>& link, const v1::Hello& hello);
+  void Admit(const std::shared_ptr<WorkerLink>& link, const v1::Hello& hello, bool degraded);
   void OnMessage(const std::shared_ptr<WorkerLink>& link, const WorkerId& worker,
                  v1::WorkerMessage& message);
   void OnBeat(ConnectedWorker& worker, const v1::WorkerBeat& beat);
   void OnStarted(const WorkerId& worker, const AttemptId& attempt, UnixTimeMs started_at);
   void OnPhase(const v1::PhaseChanged& phase);
-  void OnFinished(const WorkerId& worker, v1::AttemptFinished& finished);
+  void OnFinished(const WorkerId& worker, v1::AttemptFinished& finished, Imported imported);
   void OnResultCommitted(const std::shared_ptr<PendingResult>& result, const absl::Status& status);
   void OnLog(const v1::LogChunk& chunk);
   void OnSlots(ConnectedWorker& worker);
   void Leave(const WorkerId& worker);
   void WatchLog(const LiveExperiment& experiment, bool watch);
+
+  // Operators, health and slot time (dispatcher_operations.cc)
+  absl::StatusOr<ConnectedWorker*> FindNamed(const std::string& name);
+  // Stores `change`, then runs `apply` here (with nullptr when the worker has left meanwhile) and
+  // answers how the worker is then.
+  void Decide(const WorkerId& worker, const ingest::Change& change,
+              std::function<void(ConnectedWorker*)> apply, WorkerAnswer done);
+  // What the worker's slots offer, with everything that holds them.
+  std::vector<scheduler::SlotOffer> OffersOf(const ConnectedWorker& worker) const;
+  std::map<int, std::string> StatesOf(const ConnectedWorker& worker) const;
+  // After something that holds slots of the worker has changed.
+  void OffersChanged(const ConnectedWorker& worker);
+  void SendDrain(const ConnectedWorker& worker);
+  // A drain that outlived a connection is told again; one that was lifted meanwhile, too.
+  void RepeatHolds(const ConnectedWorker& worker);
+  // Until the slot's checks pass, or it is released.
+  void Quarantine(const SlotId& slot, const std::string& reason);
+  void OnPreflight(ConnectedWorker& worker, const v1::PreflightReport& report);
+  void OnActivity(const ConnectedWorker& worker, const v1::SlotActivity& activity);
+  void KeepSlotTimes(bool open);
+  // What runs on each slot, by name.
+  std::map<SlotId, std::string> Busy() const;
+  v1::Worker DescribeWorker(const ConnectedWorker& worker,
+                            const std::map<SlotId, std::string>& busy) const;
 
   // Actions (dispatcher_actions.cc)
   void Feed(const scheduler::Event& event);
@@ -181,7 +233,7 @@ class Dispatcher {
   v1::Job Describe(const LiveJob& job);
 
   const DispatcherOptions options_;
-  ingest::Ingest* const ingest_;
+  ingest::Writer* const ingest_;
   ChangeFeed* const feed_;
   Predictions* const predictions_;
   SessionObserver* const observer_;
@@ -191,11 +243,15 @@ class Dispatcher {
   Fleet fleet_;
   LiveJobs live_;
   LogRelay relay_;
+  Holds holds_;
+  SlotTimes slot_times_;
+  MonotonicTime next_open_spans_;
   std::map<LeaseEpoch, PendingGrant> pending_grants_;
   std::set<JobId> dirty_;
   MonotonicTime next_beat_;
 
-  EventLoop loop_;  // last: its thread uses all of the above
+  // Last: its thread uses all of the above.
+  const std::unique_ptr<EventLoop> loop_;
 };
 
 }  // namespace dynbench::session

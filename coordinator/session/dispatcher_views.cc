@@ -21,7 +21,7 @@ template <typename T>
 absl::StatusOr<T> Dispatcher::Ask(std::function<T()> question) {
   auto answer = std::make_shared<std::promise<T>>();
   std::future<T> future = answer->get_future();
-  loop_.Post([answer, question = std::move(question)] { answer->set_value(question()); });
+  loop_->Post([answer, question = std::move(question)] { answer->set_value(question()); });
   answer.reset();  // a stopped loop drops the task, and with it the promise
   try {
     if (future.wait_for(kAnswerTime) == std::future_status::ready) return future.get();
@@ -121,20 +121,14 @@ absl::StatusOr<FleetView> Dispatcher::ViewFleet() {
   return Ask<FleetView>([this] {
     FleetView view;
     view.facts = fleet_.Facts();
-    std::map<SlotId, std::string> busy;
-    for (const LiveExperiment* live : live_.Running()) {
-      busy[{live->worker, live->slot}] = live->name;
-    }
+    const std::map<SlotId, std::string> busy = Busy();
     for (auto& [id, connected] : fleet_.workers()) {
-      v1::Worker worker = ToProto(connected);
-      for (v1::WorkerSlot& slot : *worker.mutable_slots()) {
+      v1::Worker worker = DescribeWorker(connected, busy);
+      for (const v1::WorkerSlot& slot : worker.slots()) {
         ++view.slots;
-        const auto found = busy.find({id, slot.index()});
-        if (found == busy.end()) continue;
-        ++view.busy_slots;
-        slot.set_busy_with(found->second);
+        view.busy_slots += slot.busy_with().empty() ? 0 : 1;
       }
-      view.offers[id] = Offers(connected.hello);
+      view.offers[id] = OffersOf(connected);
       view.workers.push_back(std::move(worker));
     }
     return view;
