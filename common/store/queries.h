@@ -55,6 +55,8 @@ struct WorkerInfo {
   WorkerId id;
   std::string host, version, inventory_json, environments_json;
   UnixTimeMs first_seen, last_seen;
+  std::string labels_json;
+  int64_t clock_skew_ms = 0;
 };
 
 struct AttemptRow {

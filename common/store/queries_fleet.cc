@@ -45,10 +45,11 @@ absl::Status LoadOpenExperiments(Database& db, std::vector<OpenExperiment>* expe
 }  // namespace
 
 absl::StatusOr<std::vector<WorkerInfo>> ListWorkers(Database& db) {
-  Statement query(db,
-                  "SELECT w.id, w.host, w.version, f.inventory, w.environments,"
-                  " w.first_seen_unix_ms, w.last_seen_unix_ms FROM worker w"
-                  " JOIN fingerprint f ON f.hash = w.fingerprint ORDER BY w.host, w.id");
+  Statement query(
+      db,
+      "SELECT w.id, w.host, w.version, f.inventory, w.environments,"
+      " w.first_seen_unix_ms, w.last_seen_unix_ms, w.labels, w.clock_skew_ms FROM worker w"
+      " JOIN fingerprint f ON f.hash = w.fingerprint ORDER BY w.host, w.id");
   std::vector<WorkerInfo> workers;
   RETURN_IF_ERROR(ForEachRow(query, [&](const Statement& row) {
     workers.push_back({WorkerId(row.Text(0)),
@@ -57,7 +58,9 @@ absl::StatusOr<std::vector<WorkerInfo>> ListWorkers(Database& db) {
                        row.Text(3),
                        row.Text(4),
                        {row.Int(5)},
-                       {row.Int(6)}});
+                       {row.Int(6)},
+                       row.Text(7),
+                       row.Int(8)});
     return absl::OkStatus();
   }));
   return workers;

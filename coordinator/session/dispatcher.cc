@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "common/store/holds.h"
+#include "common/store/slot_time.h"
 #include "coordinator/session/rows.h"
 #include "spdlog/spdlog.h"
 
@@ -36,6 +38,10 @@ absl::Status Dispatcher::Start(store::Database& reader) {
   ASSIGN_OR_RETURN(store::OpenWork work, store::LoadOpenWork(reader));
   ASSIGN_OR_RETURN(const auto durations, store::LoadDurations(reader));
   predictions_->Load(durations);
+  ASSIGN_OR_RETURN(const store::HoldRows holds, store::LoadHolds(reader));
+  holds_.Load(holds);
+  ASSIGN_OR_RETURN(const auto spans, store::LastSpans(reader));
+  slot_times_.Load(spans);
   scheduler::Options options;
   options.lease_ttl_ns = options_.lease_ttl_ns;
   options.crash_budget = options_.crash_budget;
@@ -160,6 +166,7 @@ void Dispatcher::KeepBeats(MonotonicTime now) {
     message.mutable_beat();
     worker.link->Send(std::move(message));
   }
+  KeepSlotTimes(now >= next_open_spans_);
   for (const WorkerId& id : silent) {
     spdlog::warn("worker {} sent no beat for {:.1f} s; its stream is ended, its leases live on",
                  id.value, static_cast<double>(now - fleet_.Find(id)->last_heard) / kNsPerSecond);
@@ -184,6 +191,7 @@ void Dispatcher::PublishDirtyJobs() {
 
 void Dispatcher::AnnounceRestart(int64_t expected_ms) {
   loop_->Post([this, expected_ms] {
+    KeepSlotTimes(/*open=*/true);
     for (auto& [id, worker] : fleet_.workers()) {
       v1::CoordinatorMessage message;
       message.mutable_restarting()->set_expected_ms(expected_ms);

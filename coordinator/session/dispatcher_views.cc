@@ -121,20 +121,14 @@ absl::StatusOr<FleetView> Dispatcher::ViewFleet() {
   return Ask<FleetView>([this] {
     FleetView view;
     view.facts = fleet_.Facts();
-    std::map<SlotId, std::string> busy;
-    for (const LiveExperiment* live : live_.Running()) {
-      busy[{live->worker, live->slot}] = live->name;
-    }
+    const std::map<SlotId, std::string> busy = Busy();
     for (auto& [id, connected] : fleet_.workers()) {
-      v1::Worker worker = ToProto(connected);
-      for (v1::WorkerSlot& slot : *worker.mutable_slots()) {
+      v1::Worker worker = DescribeWorker(connected, busy);
+      for (const v1::WorkerSlot& slot : worker.slots()) {
         ++view.slots;
-        const auto found = busy.find({id, slot.index()});
-        if (found == busy.end()) continue;
-        ++view.busy_slots;
-        slot.set_busy_with(found->second);
+        view.busy_slots += slot.busy_with().empty() ? 0 : 1;
       }
-      view.offers[id] = Offers(connected.hello);
+      view.offers[id] = OffersOf(connected);
       view.workers.push_back(std::move(worker));
     }
     return view;

@@ -118,7 +118,8 @@ std::vector<scheduler::HeldLease> HeldLeases(const v1::Hello& hello) {
   return held;
 }
 
-store::WorkerRow ToRow(const v1::Hello& hello) {
+store::WorkerRow ToRow(const ConnectedWorker& worker) {
+  const v1::Hello& hello = worker.hello;
   store::WorkerRow row;
   row.id = WorkerId(hello.worker_id());
   row.host = hello.host();
@@ -133,6 +134,10 @@ store::WorkerRow ToRow(const v1::Hello& hello) {
     if (row.slot_devices.size() <= index) row.slot_devices.resize(index + 1);
     row.slot_devices[index] = slot.device();
   }
+  row.labels_json =
+      Json(std::map<std::string, std::string>(hello.labels().begin(), hello.labels().end()))
+          .dump(-1, ' ', false, Json::error_handler_t::replace);
+  row.clock_skew_ms = worker.clock_skew_ms;
   return row;
 }
 
@@ -144,6 +149,10 @@ v1::Worker ToProto(const ConnectedWorker& worker) {
   out.set_connected(true);
   out.set_last_seen_unix_ms(worker.last_seen.ms);
   out.set_spooled_results(worker.hello.spooled_results());
+  out.set_clock_skew_ms(worker.clock_skew_ms);
+  out.set_degraded(worker.degraded);
+  out.set_state("connected");
+  *out.mutable_labels() = worker.hello.labels();
   for (const v1::Slot& slot : worker.hello.slots()) {
     v1::WorkerSlot& to = *out.add_slots();
     to.set_index(slot.index());
@@ -171,6 +180,14 @@ v1::Worker ToProto(const store::WorkerInfo& worker) {
   out.set_host(worker.host);
   out.set_version(worker.version);
   out.set_last_seen_unix_ms(worker.last_seen.ms);
+  out.set_state("away");
+  out.set_clock_skew_ms(worker.clock_skew_ms);
+  const Json labels = Json::parse(worker.labels_json, nullptr, false);
+  if (labels.is_object()) {
+    for (const auto& [name, value] : labels.items()) {
+      if (value.is_string()) (*out.mutable_labels())[name] = value.get<std::string>();
+    }
+  }
   const Json environments = Json::parse(worker.environments_json, nullptr, false);
   if (!environments.is_array()) return out;
   for (const Json& e : environments) {
