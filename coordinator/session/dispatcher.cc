@@ -45,7 +45,9 @@ absl::Status Dispatcher::Start(store::Database& reader) {
   scheduler::Options options;
   options.lease_ttl_ns = options_.lease_ttl_ns;
   options.crash_budget = options_.crash_budget;
+#ifndef DYNBENCH_PLANT_EPOCH_RESTART  // a planted bug: docs/reliability.md, "Simulation"
   options.first_epoch = LeaseEpoch(work.last_epoch.value + 1);
+#endif
   scheduler_ = std::make_unique<scheduler::Scheduler>(options);
   next_beat_ = now() + options_.beat_interval_ns;
   Recover(work);

@@ -103,7 +103,11 @@ void Dispatcher::Admit(const std::shared_ptr<WorkerLink>& link, const v1::Hello&
   if (died) {
     scheduler::WorkerDied event{id, {}};
     for (const v1::AttemptId& attempt : hello.died()) {
-      event.running.insert(ExperimentId(attempt.experiment()));
+      // Told again until a Welcome arrives: what was requeued for it meanwhile, or leased again,
+      // did not die a second time.
+      const LiveExperiment* live = live_.Find(ExperimentId(attempt.experiment()));
+      if (live == nullptr || live->lease.value != attempt.lease()) continue;
+      event.running.insert(live->id);
     }
     Feed(event);
   }
@@ -238,6 +242,13 @@ void Dispatcher::OnFinished(const WorkerId& worker, v1::AttemptFinished& finishe
     pending->message = proto::ToProto(pending->result);
   }
   relay_.Deliver(pending->attempt, 0, pending->log);
+#ifdef DYNBENCH_PLANT_EARLY_ACKNOWLEDGEMENT  // a planted bug: docs/reliability.md, "Simulation"
+  if (ConnectedWorker* early = fleet_.Find(worker)) {
+    v1::CoordinatorMessage message;
+    *message.mutable_acknowledged()->mutable_attempt() = finished.attempt();
+    early->link->Send(std::move(message));
+  }
+#endif
   ingest_->Apply(
       [this, pending](store::Database& db) {
         ASSIGN_OR_RETURN(
