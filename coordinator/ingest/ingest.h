@@ -44,18 +44,26 @@ struct Counters {
   int64_t checkpoints = 0;
 };
 
-class Ingest {
+// Where changes of the store are handed in; what a user of the writer needs to know of it. Ingest
+// is the real one, tests/simulation has one that lives in simulated time.
+class Writer {
+ public:
+  virtual ~Writer() = default;
+  // Never blocks. Changes are applied in the order of these calls.
+  virtual void Apply(Change change, Committed committed) = 0;
+};
+
+class Ingest final : public Writer {
  public:
   // Takes over the writing connection.
   explicit Ingest(std::unique_ptr<store::Database> db, int64_t stop_wait_ns = kStopWaitNs);
   // Commits what was handed in, then stops. A database that stays locked for `stop_wait_ns` fails
   // what is left with Unavailable.
-  ~Ingest();
+  ~Ingest() override;
   Ingest(const Ingest&) = delete;
   Ingest& operator=(const Ingest&) = delete;
 
-  // Never blocks. Changes are applied in the order of these calls.
-  void Apply(Change change, Committed committed);
+  void Apply(Change change, Committed committed) override;
 
   // Applies and waits for the commit. Not from the writer thread.
   absl::Status ApplyAndWait(Change change);

@@ -22,16 +22,15 @@ constexpr int kMissedBeats = 3;  // then a stream counts as dead
 
 }  // namespace
 
-Dispatcher::Dispatcher(DispatcherOptions options, ingest::Ingest* ingest, ChangeFeed* feed,
-                       Predictions* predictions, SessionObserver* observer)
+Dispatcher::Dispatcher(DispatcherOptions options, ingest::Writer* ingest, ChangeFeed* feed,
+                       Predictions* predictions, SessionObserver* observer,
+                       std::unique_ptr<EventLoop> loop)
     : options_(options),
       ingest_(ingest),
       feed_(feed),
       predictions_(predictions),
       observer_(observer),
-      loop_(PauseThresholdNs(options),
-            {[this](MonotonicTime now) { return Turn(now); },
-             [this](MonotonicTime now, int64_t gap_ns) { Resumed(now, gap_ns); }}) {}
+      loop_(std::move(loop)) {}
 
 Dispatcher::~Dispatcher() { Stop(); }
 
@@ -48,13 +47,15 @@ absl::Status Dispatcher::Start(store::Database& reader) {
   options.crash_budget = options_.crash_budget;
   options.first_epoch = LeaseEpoch(work.last_epoch.value + 1);
   scheduler_ = std::make_unique<scheduler::Scheduler>(options);
-  next_beat_ = MonotonicNow() + options_.beat_interval_ns;
+  next_beat_ = now() + options_.beat_interval_ns;
   Recover(work);
-  loop_.Start();
+  loop_->Start(PauseThresholdNs(options_),
+               {[this](MonotonicTime now) { return Turn(now); },
+                [this](MonotonicTime now, int64_t gap_ns) { Resumed(now, gap_ns); }});
   return absl::OkStatus();
 }
 
-void Dispatcher::Stop() { loop_.Stop(); }
+void Dispatcher::Stop() { loop_->Stop(); }
 
 void Dispatcher::Recover(const store::OpenWork& work) {
   std::map<JobId, std::vector<const store::OpenExperiment*>> by_job;
@@ -109,7 +110,7 @@ void AddedJob::Identify(size_t index, JobId job_id, ExperimentId id) {
 
 void Dispatcher::AddJob(AddedJob job, std::function<void()> done) {
   auto shared = std::make_shared<AddedJob>(std::move(job));
-  loop_.Post([this, shared, done = std::move(done)] {
+  loop_->Post([this, shared, done = std::move(done)] {
     if (!shared->live.empty()) {
       const JobId id(shared->job.id());
       live_.Add(std::move(shared->job), std::move(shared->live));
@@ -121,13 +122,13 @@ void Dispatcher::AddJob(AddedJob job, std::function<void()> done) {
 
 void Dispatcher::CancelJob(JobId job, std::string reason,
                            std::function<void(const absl::Status&)> done) {
-  const auto mark = [job, reason](store::Database& db) {
-    return store::MarkCancelled(db, job, reason, UnixNow());
+  const auto mark = [this, job, reason](store::Database& db) {
+    return store::MarkCancelled(db, job, reason, unix_now());
   };
   ingest_->Apply(mark, [this, job, reason = std::move(reason),
                         done = std::move(done)](const absl::Status& status) {
     if (!status.ok()) return done(status);
-    loop_.Post([this, job, reason, done] {
+    loop_->Post([this, job, reason, done] {
       if (LiveJob* live = live_.FindJob(job)) {
         live->job.set_cancel_reason(reason);
         dirty_.insert(job);
@@ -181,7 +182,7 @@ void Dispatcher::PublishDirtyJobs() {
     const bool finished = live->finished();
     if (finished) {
       live->job.set_state(live->job.cancel_reason().empty() ? "finished" : "cancelled");
-      live->job.set_finished_unix_ms(UnixNow().ms);
+      live->job.set_finished_unix_ms(unix_now().ms);
     }
     if (feed_->HasWatchers(id)) feed_->PublishJob(Describe(*live), finished);
     if (finished) live_.RemoveJob(id);
@@ -189,7 +190,7 @@ void Dispatcher::PublishDirtyJobs() {
 }
 
 void Dispatcher::AnnounceRestart(int64_t expected_ms) {
-  loop_.Post([this, expected_ms] {
+  loop_->Post([this, expected_ms] {
     KeepSlotTimes(/*open=*/true);
     for (auto& [id, worker] : fleet_.workers()) {
       v1::CoordinatorMessage message;

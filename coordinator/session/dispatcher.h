@@ -10,6 +10,9 @@
 // Every change of the store goes through Ingest in the order in which it was decided here, so the
 // store never sees a lease of an experiment before the requeue that made it possible.
 //
+// The loop and the store's writer are handed in, so that all of this also runs in simulated time
+// (tests/simulation); whatever decides takes its time from the loop.
+//
 // All public functions are thread-safe and do not block, except Start, Stop and the questions,
 // which wait at most kAnswerTime. Nothing of it may be called after Stop but the destructor.
 #pragma once
@@ -85,8 +88,9 @@ class Dispatcher {
   static constexpr std::chrono::milliseconds kAnswerTime{2000};
 
   // All pointers outlive this object. `observer` may be null.
-  Dispatcher(DispatcherOptions options, ingest::Ingest* ingest, ChangeFeed* feed,
-             Predictions* predictions, SessionObserver* observer);
+  Dispatcher(DispatcherOptions options, ingest::Writer* ingest, ChangeFeed* feed,
+             Predictions* predictions, SessionObserver* observer,
+             std::unique_ptr<EventLoop> loop = std::make_unique<ThreadedEventLoop>());
   ~Dispatcher();
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
@@ -96,6 +100,8 @@ class Dispatcher {
   // Sends Restarting to every worker and ends the streams; leases live on in the store.
   void AnnounceRestart(int64_t expected_ms);
   void Stop();
+  // Aborts when an invariant of the scheduler does not hold. On the loop's thread only.
+  void CheckInvariants() const { scheduler_->CheckInvariants(); }
 
   const DispatcherOptions& options() const { return options_; }
 
@@ -153,7 +159,9 @@ class Dispatcher {
 
   template <typename T>
   absl::StatusOr<T> Ask(std::function<T()> question);
-  MonotonicTime now() const { return loop_.now(); }
+  MonotonicTime now() const { return loop_->now(); }
+  // Also in changes of the store, which run on the writer's thread.
+  UnixTimeMs unix_now() const { return loop_->unix_now(); }
 
   // Life (dispatcher.cc)
   void Recover(const store::OpenWork& work);
@@ -225,7 +233,7 @@ class Dispatcher {
   v1::Job Describe(const LiveJob& job);
 
   const DispatcherOptions options_;
-  ingest::Ingest* const ingest_;
+  ingest::Writer* const ingest_;
   ChangeFeed* const feed_;
   Predictions* const predictions_;
   SessionObserver* const observer_;
@@ -242,7 +250,8 @@ class Dispatcher {
   std::set<JobId> dirty_;
   MonotonicTime next_beat_;
 
-  EventLoop loop_;  // last: its thread uses all of the above
+  // Last: its thread uses all of the above.
+  const std::unique_ptr<EventLoop> loop_;
 };
 
 }  // namespace dynbench::session

@@ -29,7 +29,7 @@ void Dispatcher::Commit(const std::string& what, const ingest::Change& change,
                         const std::function<void()>& committed) {
   ingest_->Apply(change, [this, what, change, committed](const absl::Status& status) {
     if (status.ok()) {
-      if (committed) loop_.Post(committed);
+      if (committed) loop_->Post(committed);
       return;
     }
     if (IsLogical(status)) {
@@ -37,8 +37,8 @@ void Dispatcher::Commit(const std::string& what, const ingest::Change& change,
       return;
     }
     spdlog::error("{} could not be stored, trying again: {}", what, status.ToString());
-    loop_.PostAfter(kStoreRetryNs,
-                    [this, what, change, committed] { Commit(what, change, committed); });
+    loop_->PostAfter(kStoreRetryNs,
+                     [this, what, change, committed] { Commit(what, change, committed); });
   });
 }
 
@@ -50,11 +50,11 @@ void Dispatcher::CarryOut(const scheduler::Grant& grant) {
     live_.Leased(id, grant.epoch, grant.slot.worker, host, grant.slot.index);
   }
   ingest_->Apply(
-      [grant](store::Database& db) {
-        return store::InsertLease(db, grant.epoch, grant.slot, grant.experiments, UnixNow());
+      [this, grant](store::Database& db) {
+        return store::InsertLease(db, grant.epoch, grant.slot, grant.experiments, unix_now());
       },
       [this, epoch = grant.epoch](const absl::Status& status) {
-        loop_.Post([this, epoch, status] { OnGrantCommitted(epoch, status); });
+        loop_->Post([this, epoch, status] { OnGrantCommitted(epoch, status); });
       });
 }
 
@@ -69,7 +69,7 @@ void Dispatcher::OnGrantCommitted(LeaseEpoch epoch, const absl::Status& status) 
   }
   if (!status.ok()) {
     spdlog::error("lease {} could not be stored: {}", epoch.value, status.ToString());
-    loop_.PostAfter(kStoreRetryNs, [this, epoch, wanted] {
+    loop_->PostAfter(kStoreRetryNs, [this, epoch, wanted] {
       GiveBack(epoch, wanted, "the lease could not be stored");
     });
     return;
@@ -132,8 +132,9 @@ void Dispatcher::CarryOut(const scheduler::Conclude& c) {
   result.error = c.reason;
   Commit(
       absl::StrCat("conclusion of experiment ", c.experiment.value),
-      [c](store::Database& db) {
-        return store::Conclude(db, c.experiment, c.outcome, c.status, c.blame, c.reason, UnixNow());
+      [this, c](store::Database& db) {
+        return store::Conclude(db, c.experiment, c.outcome, c.status, c.blame, c.reason,
+                               unix_now());
       },
       [this, id = c.experiment, message = proto::ToProto(result)] { Conclude(id, message); });
 }
@@ -148,8 +149,8 @@ void Dispatcher::CarryOut(const scheduler::Requeue& r) {
                r.reason);
   Commit(
       absl::StrCat("requeue of experiment ", r.experiment.value),
-      [r](store::Database& db) {
-        return store::Requeue(db, r.experiment, r.fenced, r.reason, UnixNow());
+      [this, r](store::Database& db) {
+        return store::Requeue(db, r.experiment, r.fenced, r.reason, unix_now());
       },
       nullptr);
 }
@@ -157,8 +158,8 @@ void Dispatcher::CarryOut(const scheduler::Requeue& r) {
 void Dispatcher::CarryOut(const scheduler::CloseLease& close) {
   Commit(
       absl::StrCat("end of lease ", close.epoch.value),
-      [epoch = close.epoch](store::Database& db) {
-        return store::CloseLease(db, epoch, UnixNow());
+      [this, epoch = close.epoch](store::Database& db) {
+        return store::CloseLease(db, epoch, unix_now());
       },
       nullptr);
 }
@@ -173,7 +174,7 @@ void Dispatcher::Conclude(ExperimentId experiment, v1::Result result) {
     row.clear_phase();
     result.clear_eager_ns();
     result.clear_compiled_ns();
-    row.set_finished_unix_ms(UnixNow().ms);
+    row.set_finished_unix_ms(unix_now().ms);
     *row.mutable_result() = result;
     feed_->PublishRow(job, row);
   }

@@ -57,7 +57,7 @@ void Dispatcher::Decide(const WorkerId& worker, const ingest::Change& change,
                         std::function<void(ConnectedWorker*)> apply, WorkerAnswer done) {
   ingest_->Apply(change, [this, worker, apply = std::move(apply),
                           done = std::move(done)](const absl::Status& status) {
-    loop_.Post([this, worker, apply, done, status] {
+    loop_->Post([this, worker, apply, done, status] {
       if (!status.ok()) return done(status);
       ConnectedWorker* connected = fleet_.Find(worker);
       apply(connected);
@@ -73,19 +73,19 @@ void Dispatcher::Decide(const WorkerId& worker, const ingest::Change& change,
 
 void Dispatcher::DrainWorker(std::string name, int64_t deadline_ms, std::string reason,
                              WorkerAnswer done) {
-  loop_.Post([this, name = std::move(name), deadline_ms, reason = std::move(reason),
+  loop_->Post([this, name = std::move(name), deadline_ms, reason = std::move(reason),
               done = std::move(done)] {
     const auto worker = FindNamed(name);
     if (!worker.ok()) return done(worker.status());
     if (deadline_ms < 0) return done(absl::InvalidArgumentError("the deadline is in the past"));
     const store::DrainRow row{(*worker)->id,
                               reason.empty() ? "drained by an operator" : reason,
-                              {UnixNow().ms + deadline_ms}};
+                              {unix_now().ms + deadline_ms}};
     Decide(
         row.worker,
         [row](store::Database& db) {
-          RETURN_IF_ERROR(store::PutDrain(db, row, UnixNow()));
-          return store::RecordEvent(db, "worker_drained", row.worker.value, row.reason, UnixNow());
+          RETURN_IF_ERROR(store::PutDrain(db, row, unix_now()));
+          return store::RecordEvent(db, "worker_drained", row.worker.value, row.reason, unix_now());
         },
         [this, row](const ConnectedWorker* connected) {
           holds_.Drain(row);
@@ -96,7 +96,7 @@ void Dispatcher::DrainWorker(std::string name, int64_t deadline_ms, std::string 
 }
 
 void Dispatcher::ReleaseWorker(std::string name, std::optional<int> slot, WorkerAnswer done) {
-  loop_.Post([this, name = std::move(name), slot, done = std::move(done)] {
+  loop_->Post([this, name = std::move(name), slot, done = std::move(done)] {
     const auto worker = FindNamed(name);
     if (!worker.ok()) return done(worker.status());
     if (auto status = CheckSlot(**worker, slot); !status.ok()) return done(status);
@@ -111,7 +111,7 @@ void Dispatcher::ReleaseWorker(std::string name, std::optional<int> slot, Worker
           for (const SlotId& held : slots) RETURN_IF_ERROR(store::DeleteQuarantine(db, held));
           if (!slot) RETURN_IF_ERROR(store::DeleteDrain(db, id));
           return store::RecordEvent(db, "worker_released", id.value,
-                                    slot ? absl::StrCat("slot ", *slot) : "", UnixNow());
+                                    slot ? absl::StrCat("slot ", *slot) : "", unix_now());
         },
         [this, id, slot, slots](ConnectedWorker* connected) {
           for (const SlotId& held : slots) holds_.Release(held);
@@ -132,7 +132,7 @@ void Dispatcher::ReleaseWorker(std::string name, std::optional<int> slot, Worker
 
 void Dispatcher::QuarantineWorker(std::string name, std::optional<int> slot, std::string reason,
                                   WorkerAnswer done) {
-  loop_.Post(
+  loop_->Post(
       [this, name = std::move(name), slot, reason = std::move(reason), done = std::move(done)] {
         const auto worker = FindNamed(name);
         if (!worker.ok()) return done(worker.status());
@@ -142,13 +142,13 @@ void Dispatcher::QuarantineWorker(std::string name, std::optional<int> slot, std
         std::vector<store::QuarantineRow> rows;
         for (const v1::Slot& offered : (*worker)->hello.slots()) {
           if (slot && offered.index() != *slot) continue;
-          rows.push_back({{(*worker)->id, offered.index()}, reason, kByOperator, UnixNow()});
+          rows.push_back({{(*worker)->id, offered.index()}, reason, kByOperator, unix_now()});
         }
         Decide((*worker)->id,
                [rows, id = (*worker)->id](store::Database& db) {
                  for (const auto& row : rows) RETURN_IF_ERROR(store::PutQuarantine(db, row));
                  return store::RecordEvent(db, "worker_quarantined", id.value, rows.front().reason,
-                                           UnixNow());
+                                           unix_now());
                },
                [this, rows](const ConnectedWorker*) {
                  for (const store::QuarantineRow& row : rows) holds_.Quarantine(row);
@@ -160,7 +160,7 @@ void Dispatcher::QuarantineWorker(std::string name, std::optional<int> slot, std
 void Dispatcher::Quarantine(const SlotId& slot, const std::string& reason) {
   if (holds_.QuarantineOf(slot) != nullptr) return;
   spdlog::warn("worker {} slot {} is quarantined: {}", slot.worker.value, slot.index, reason);
-  const store::QuarantineRow row{slot, reason, kByFailures, UnixNow()};
+  const store::QuarantineRow row{slot, reason, kByFailures, unix_now()};
   holds_.Quarantine(row);
   Commit(
       absl::StrCat("quarantine of worker ", slot.worker.value),
@@ -203,7 +203,7 @@ std::map<int, std::string> Dispatcher::StatesOf(const ConnectedWorker& worker) c
 }
 
 void Dispatcher::OffersChanged(const ConnectedWorker& worker) {
-  slot_times_.Held(worker.id, StatesOf(worker), UnixNow());
+  slot_times_.Held(worker.id, StatesOf(worker), unix_now());
   Feed(scheduler::SlotsChanged{worker.id, OffersOf(worker)});
 }
 
@@ -211,7 +211,7 @@ void Dispatcher::SendDrain(const ConnectedWorker& worker) {
   const store::DrainRow* drain = holds_.DrainOf(worker.id);
   if (drain == nullptr) return;
   v1::CoordinatorMessage message;
-  message.mutable_drain()->set_deadline_ms(std::max<int64_t>(0, drain->deadline.ms - UnixNow().ms));
+  message.mutable_drain()->set_deadline_ms(std::max<int64_t>(0, drain->deadline.ms - unix_now().ms));
   message.mutable_drain()->set_reason(drain->reason);
   worker.link->Send(std::move(message));
 }
@@ -241,7 +241,7 @@ void Dispatcher::OnPreflight(ConnectedWorker& worker, const v1::PreflightReport&
           return store::RecordEvent(db, "preflight_failed", id.value,
                                     absl::StrCat("slot ", report.slot(), " ", report.environment(),
                                                  " ", report.failed_check(), ": ", report.reason()),
-                                    UnixNow());
+                                    unix_now());
         },
         nullptr);
   }
@@ -268,12 +268,12 @@ void Dispatcher::OnPreflight(ConnectedWorker& worker, const v1::PreflightReport&
 
 void Dispatcher::OnActivity(const ConnectedWorker& worker, const v1::SlotActivity& activity) {
   slot_times_.Does({worker.id, activity.slot()}, activity.activity(),
-                   {activity.since_unix_ms() - worker.clock_skew_ms}, UnixNow());
+                   {activity.since_unix_ms() - worker.clock_skew_ms}, unix_now());
 }
 
 void Dispatcher::KeepSlotTimes(bool open) {
   if (open) next_open_spans_ = now() + kOpenSpansNs;
-  const std::vector<store::SlotSpan> spans = slot_times_.Take(UnixNow(), open);
+  const std::vector<store::SlotSpan> spans = slot_times_.Take(unix_now(), open);
   for (size_t first = 0; first < spans.size(); first += kSpansOfChange) {
     const size_t end = std::min(spans.size(), first + kSpansOfChange);
     Commit(
@@ -286,7 +286,7 @@ void Dispatcher::KeepSlotTimes(bool open) {
 }
 
 void Dispatcher::FlushActivity(std::function<void(const absl::Status&)> done) {
-  loop_.Post([this, done = std::move(done)] {
+  loop_->Post([this, done = std::move(done)] {
     KeepSlotTimes(/*open=*/true);
     // Changes are applied in order: when this one is committed, those before it are.
     ingest_->Apply([](store::Database&) { return absl::OkStatus(); }, done);
@@ -295,7 +295,7 @@ void Dispatcher::FlushActivity(std::function<void(const absl::Status&)> done) {
 
 void Dispatcher::ImportResult(v1::AttemptFinished finished, Imported done) {
   auto shared = std::make_shared<v1::AttemptFinished>(std::move(finished));
-  loop_.Post([this, shared, done = std::move(done)] { OnFinished(WorkerId(), *shared, done); });
+  loop_->Post([this, shared, done = std::move(done)] { OnFinished(WorkerId(), *shared, done); });
 }
 
 std::map<SlotId, std::string> Dispatcher::Busy() const {

@@ -21,7 +21,7 @@ template <typename T>
 absl::StatusOr<T> Dispatcher::Ask(std::function<T()> question) {
   auto answer = std::make_shared<std::promise<T>>();
   std::future<T> future = answer->get_future();
-  loop_.Post([answer, question = std::move(question)] { answer->set_value(question()); });
+  loop_->Post([answer, question = std::move(question)] { answer->set_value(question()); });
   answer.reset();  // a stopped loop drops the task, and with it the promise
   try {
     if (future.wait_for(kAnswerTime) == std::future_status::ready) return future.get();

@@ -24,7 +24,7 @@ struct Dispatcher::PendingResult {
 
 void Dispatcher::Hello(std::shared_ptr<WorkerLink> link, v1::Hello hello, v1::Welcome welcome) {
   auto shared = std::make_shared<v1::Hello>(std::move(hello));
-  loop_.Post([this, link = std::move(link), shared, welcome = std::move(welcome)] {
+  loop_->Post([this, link = std::move(link), shared, welcome = std::move(welcome)] {
     OnHello(link, *shared, welcome, /*waited=*/false);
   });
 }
@@ -32,13 +32,13 @@ void Dispatcher::Hello(std::shared_ptr<WorkerLink> link, v1::Hello hello, v1::We
 void Dispatcher::Message(std::shared_ptr<WorkerLink> link, WorkerId worker,
                          v1::WorkerMessage message) {
   auto shared = std::make_shared<v1::WorkerMessage>(std::move(message));
-  loop_.Post([this, link = std::move(link), worker = std::move(worker), shared] {
+  loop_->Post([this, link = std::move(link), worker = std::move(worker), shared] {
     OnMessage(link, worker, *shared);
   });
 }
 
 void Dispatcher::Left(std::shared_ptr<WorkerLink> link, WorkerId worker) {
-  loop_.Post([this, link = std::move(link), worker = std::move(worker)] {
+  loop_->Post([this, link = std::move(link), worker = std::move(worker)] {
     const ConnectedWorker* current = fleet_.Find(worker);
     if (current == nullptr || current->link != link) return;
     spdlog::info("worker {} left; its leases live on for {:.0f} s past its last beat", worker.value,
@@ -55,7 +55,7 @@ void Dispatcher::OnHello(const std::shared_ptr<WorkerLink>& link, const v1::Hell
     const bool same_process = old->hello.process_start_unix_ms() == hello.process_start_unix_ms();
     if (!same_process && !old->link->closed() && !waited) {
       // The end of a killed worker's stream may still be on its way.
-      loop_.PostAfter(options_.duplicate_grace_ns, [this, link, hello, welcome] {
+      loop_->PostAfter(options_.duplicate_grace_ns, [this, link, hello, welcome] {
         OnHello(link, hello, welcome, /*waited=*/true);
       });
       return;
@@ -91,14 +91,14 @@ void Dispatcher::Admit(const std::shared_ptr<WorkerLink>& link, const v1::Hello&
   spdlog::info("worker {} on {} joined: {} slots, {} environments, {} leases held, {} spooled",
                id.value, hello.host(), hello.slots_size(), hello.environments_size(),
                hello.held_size(), hello.spooled_results());
-  ConnectedWorker& worker = fleet_.Join(id, link, hello);
+  ConnectedWorker& worker = fleet_.Join(id, link, hello, now(), unix_now());
   worker.degraded = degraded;
   if (hello.sent_unix_ms() > 0) worker.clock_skew_ms = hello.sent_unix_ms() - worker.last_seen.ms;
   Commit(
       absl::StrCat("worker ", id.value),
-      [row = ToRow(worker)](store::Database& db) {
-        RETURN_IF_ERROR(store::UpsertWorker(db, row, UnixNow()));
-        return store::RecordEvent(db, "worker_joined", row.id.value, row.host, UnixNow());
+      [this, row = ToRow(worker)](store::Database& db) {
+        RETURN_IF_ERROR(store::UpsertWorker(db, row, unix_now()));
+        return store::RecordEvent(db, "worker_joined", row.id.value, row.host, unix_now());
       },
       nullptr);
   if (died) {
@@ -135,7 +135,7 @@ void Dispatcher::Leave(const WorkerId& worker) {
         nullptr);
     // Between two beats silence says nothing.
     const int64_t heard_ms = gone->last_seen.ms + options_.beat_interval_ns / kNsPerMs;
-    slot_times_.Left(worker, {std::min(UnixNow().ms, heard_ms)});
+    slot_times_.Left(worker, {std::min(unix_now().ms, heard_ms)});
   }
   fleet_.Leave(worker);
   Feed(scheduler::WorkerLeft{worker});
@@ -148,7 +148,7 @@ void Dispatcher::OnMessage(const std::shared_ptr<WorkerLink>& link, const Worker
   ConnectedWorker* worker = fleet_.Find(id);
   if (worker == nullptr || worker->link != link) return;
   worker->last_heard = now();
-  worker->last_seen = UnixNow();
+  worker->last_seen = unix_now();
   switch (message.message_case()) {
     case v1::WorkerMessage::kBeat:
       return OnBeat(*worker, message.beat());
@@ -187,7 +187,7 @@ void Dispatcher::OnBeat(ConnectedWorker& worker, const v1::WorkerBeat& beat) {
   Feed(scheduler::Beat{worker.id});
   // What started while the stream was lost.
   for (const v1::AttemptId& running : beat.running()) {
-    OnStarted(worker.id, proto::FromProto(running), UnixNow());
+    OnStarted(worker.id, proto::FromProto(running), unix_now());
   }
 }
 
@@ -242,14 +242,15 @@ void Dispatcher::OnFinished(const WorkerId& worker, v1::AttemptFinished& finishe
   }
   relay_.Deliver(pending->attempt, 0, pending->log);
   ingest_->Apply(
-      [pending](store::Database& db) {
-        ASSIGN_OR_RETURN(pending->acceptance,
-                         store::RecordResult(db, pending->attempt, pending->result, pending->log,
-                                             pending->started_at, pending->finished_at, UnixNow()));
+      [this, pending](store::Database& db) {
+        ASSIGN_OR_RETURN(
+            pending->acceptance,
+            store::RecordResult(db, pending->attempt, pending->result, pending->log,
+                                pending->started_at, pending->finished_at, unix_now()));
         return absl::OkStatus();
       },
       [this, pending](const absl::Status& status) {
-        loop_.Post([this, pending, status] { OnResultCommitted(pending, status); });
+        loop_->Post([this, pending, status] { OnResultCommitted(pending, status); });
       });
 }
 
@@ -300,8 +301,8 @@ void Dispatcher::OnSlots(ConnectedWorker& worker) {
   OffersChanged(worker);
   Commit(
       absl::StrCat("worker ", worker.id.value),
-      [row = ToRow(worker)](store::Database& db) {
-        return store::UpsertWorker(db, row, UnixNow());
+      [this, row = ToRow(worker)](store::Database& db) {
+        return store::UpsertWorker(db, row, unix_now());
       },
       nullptr);
 }
@@ -320,7 +321,7 @@ void Dispatcher::WatchLog(const LiveExperiment& experiment, bool watch) {
 }
 
 void Dispatcher::FollowLog(ExperimentId experiment, std::shared_ptr<LogFollower> follower) {
-  loop_.Post([this, experiment, follower = std::move(follower)] {
+  loop_->Post([this, experiment, follower = std::move(follower)] {
     const LiveExperiment* live = live_.Find(experiment);
     if (live == nullptr) return follower->End();
     relay_.Follow(experiment, follower);
@@ -329,7 +330,7 @@ void Dispatcher::FollowLog(ExperimentId experiment, std::shared_ptr<LogFollower>
 }
 
 void Dispatcher::UnfollowLog(ExperimentId experiment, std::shared_ptr<LogFollower> follower) {
-  loop_.Post([this, experiment, follower = std::move(follower)] {
+  loop_->Post([this, experiment, follower = std::move(follower)] {
     if (!relay_.Unfollow(experiment, follower)) return;
     const LiveExperiment* live = live_.Find(experiment);
     if (live != nullptr && live->running) WatchLog(*live, false);

@@ -6,16 +6,15 @@
 
 namespace dynbench::session {
 
-EventLoop::EventLoop(int64_t pause_threshold_ns, Hooks hooks)
-    : pause_threshold_ns_(pause_threshold_ns), hooks_(std::move(hooks)), now_(MonotonicNow()) {}
+ThreadedEventLoop::~ThreadedEventLoop() { ThreadedEventLoop::Stop(); }
 
-EventLoop::~EventLoop() { Stop(); }
-
-void EventLoop::Start() {
+void ThreadedEventLoop::Start(int64_t pause_threshold_ns, Hooks hooks) {
+  pause_threshold_ns_ = pause_threshold_ns;
+  hooks_ = std::move(hooks);
   thread_ = std::thread([this] { Run(); });
 }
 
-void EventLoop::Stop() {
+void ThreadedEventLoop::Stop() {
   {
     MutexLock lock(mu_);
     stopping_ = true;
@@ -24,21 +23,21 @@ void EventLoop::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void EventLoop::Post(std::function<void()> task) {
+void ThreadedEventLoop::Post(std::function<void()> task) {
   MutexLock lock(mu_);
   if (stopping_) return;
   queue_.push_back(std::move(task));
   if (queue_.size() == 1) wake_.NotifyOne();
 }
 
-void EventLoop::PostAfter(int64_t delay_ns, std::function<void()> task) {
+void ThreadedEventLoop::PostAfter(int64_t delay_ns, std::function<void()> task) {
   MutexLock lock(mu_);
   if (stopping_) return;
   timers_.emplace(MonotonicNow() + delay_ns, std::move(task));
   wake_.NotifyOne();
 }
 
-bool EventLoop::Take(MonotonicTime deadline, Tasks* tasks) {
+bool ThreadedEventLoop::Take(MonotonicTime deadline, Tasks* tasks) {
   MutexLock lock(mu_);
   while (queue_.empty() && !stopping_) {
     MonotonicTime until = deadline;
@@ -52,7 +51,7 @@ bool EventLoop::Take(MonotonicTime deadline, Tasks* tasks) {
   return !(stopping_ && tasks->empty());
 }
 
-void EventLoop::TakeDueTimers(Tasks* tasks) {
+void ThreadedEventLoop::TakeDueTimers(Tasks* tasks) {
   MutexLock lock(mu_);
   while (!timers_.empty() && timers_.begin()->first <= now_) {
     tasks->push_back(std::move(timers_.begin()->second));
@@ -60,7 +59,7 @@ void EventLoop::TakeDueTimers(Tasks* tasks) {
   }
 }
 
-void EventLoop::Run() {
+void ThreadedEventLoop::Run() {
   MonotonicTime deadline = MonotonicNow();
   now_ = deadline;
   Tasks tasks;

@@ -1,11 +1,13 @@
-// A thread with a queue of tasks and timers, and the one place that notices that the process itself
-// did not run for a while (SIGSTOP, a starved host): then `resumed` is called before anything that
-// was queued or due, so that nobody is declared dead for the time in which we were deaf.
+// What the dispatcher runs on: a queue of tasks, timers and the clocks, so that the same dispatcher
+// lives on a thread of its own (ThreadedEventLoop) or in simulated time (tests/simulation). A loop
+// is also the one place that notices that the process itself did not run for a while (SIGSTOP, a
+// starved host): then `resumed` is called before anything that was queued or due, so that nobody is
+// declared dead for the time in which we were deaf.
 //
 // All of a turn sees one `now`, taken when the turn began: a pause in the middle of a turn is seen
 // by the next turn, never by a deadline of the same one.
 //
-// Post and PostAfter are thread-safe; tasks and hooks run on the loop's thread only.
+// Post, PostAfter and unix_now are thread-safe; tasks and hooks run on the loop's thread only.
 #pragma once
 
 #include <functional>
@@ -27,20 +29,38 @@ class EventLoop {
     std::function<void(MonotonicTime now, int64_t gap_ns)> resumed;
   };
 
-  EventLoop(int64_t pause_threshold_ns, Hooks hooks);
-  ~EventLoop();  // Stop()
+  EventLoop() = default;
+  virtual ~EventLoop() = default;
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  void Start();
-  // Runs what was posted before, then ends the thread. Later posts are dropped.
-  void Stop() EXCLUDES(mu_);
+  // Once. What was posted before runs first.
+  virtual void Start(int64_t pause_threshold_ns, Hooks hooks) = 0;
+  // Runs what was posted before, then ends. Later posts are dropped. Idempotent.
+  virtual void Stop() = 0;
 
-  void Post(std::function<void()> task) EXCLUDES(mu_);
-  void PostAfter(int64_t delay_ns, std::function<void()> task) EXCLUDES(mu_);
+  virtual void Post(std::function<void()> task) = 0;
+  virtual void PostAfter(int64_t delay_ns, std::function<void()> task) = 0;
 
-  // The time of this turn. On the loop's thread only.
-  MonotonicTime now() const { return now_; }
+  // The time of this turn; before the first one, that of the loop's making. On the loop's thread
+  // only, or before Start.
+  virtual MonotonicTime now() const = 0;
+  // The calendar, for people and for the store.
+  virtual UnixTimeMs unix_now() const = 0;
+};
+
+// A thread and the machine's clocks.
+class ThreadedEventLoop final : public EventLoop {
+ public:
+  ThreadedEventLoop() : now_(MonotonicNow()) {}
+  ~ThreadedEventLoop() override;  // Stop()
+
+  void Start(int64_t pause_threshold_ns, Hooks hooks) override;
+  void Stop() override EXCLUDES(mu_);
+  void Post(std::function<void()> task) override EXCLUDES(mu_);
+  void PostAfter(int64_t delay_ns, std::function<void()> task) override EXCLUDES(mu_);
+  MonotonicTime now() const override { return now_; }
+  UnixTimeMs unix_now() const override { return UnixNow(); }
 
  private:
   using Tasks = std::vector<std::function<void()>>;
@@ -50,8 +70,8 @@ class EventLoop {
   bool Take(MonotonicTime deadline, Tasks* tasks) EXCLUDES(mu_);
   void TakeDueTimers(Tasks* tasks) EXCLUDES(mu_);
 
-  const int64_t pause_threshold_ns_;
-  const Hooks hooks_;
+  int64_t pause_threshold_ns_ = 0;  // as given to Start
+  Hooks hooks_;
   MonotonicTime now_;
   Mutex mu_;
   CondVar wake_;

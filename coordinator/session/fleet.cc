@@ -53,13 +53,13 @@ Json EnvironmentToJson(const v1::Environment& e) {
 
 }  // namespace
 
-ConnectedWorker& Fleet::Join(const WorkerId& id, std::shared_ptr<WorkerLink> link,
-                             v1::Hello hello) {
+ConnectedWorker& Fleet::Join(const WorkerId& id, std::shared_ptr<WorkerLink> link, v1::Hello hello,
+                             MonotonicTime now, UnixTimeMs unix_now) {
   process_starts_[id] = hello.process_start_unix_ms();
   hello.clear_held();
   hello.clear_died();
   ConnectedWorker& worker = workers_[id];
-  worker = {id, std::move(link), std::move(hello), MonotonicNow(), UnixNow()};
+  worker = {id, std::move(link), std::move(hello), now, unix_now};
   return worker;
 }
 

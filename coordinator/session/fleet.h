@@ -44,7 +44,8 @@ struct ConnectedWorker {
 
 class Fleet {
  public:
-  ConnectedWorker& Join(const WorkerId& id, std::shared_ptr<WorkerLink> link, v1::Hello hello);
+  ConnectedWorker& Join(const WorkerId& id, std::shared_ptr<WorkerLink> link, v1::Hello hello,
+                        MonotonicTime now, UnixTimeMs unix_now);
   // nullptr when it is not connected.
   ConnectedWorker* Find(const WorkerId& id);
   void Leave(const WorkerId& id) { workers_.erase(id); }

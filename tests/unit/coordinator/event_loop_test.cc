@@ -10,9 +10,9 @@ namespace dynbench::session {
 namespace {
 
 TEST(EventLoopTest, RunsTasksInOrderAndAllOfThemBeforeItStops) {
-  EventLoop loop(kNsPerSecond, {[](MonotonicTime now) { return now + kNsPerSecond; },
-                                [](MonotonicTime, int64_t) {}});
-  loop.Start();
+  ThreadedEventLoop loop;
+  loop.Start(kNsPerSecond,
+             {[](MonotonicTime now) { return now + kNsPerSecond; }, [](MonotonicTime, int64_t) {}});
   std::vector<int> ran;
   for (int i = 0; i < 100; ++i) loop.Post([&ran, i] { ran.push_back(i); });
   loop.Stop();
@@ -21,9 +21,9 @@ TEST(EventLoopTest, RunsTasksInOrderAndAllOfThemBeforeItStops) {
 }
 
 TEST(EventLoopTest, TimersComeNotBeforeTheirTime) {
-  EventLoop loop(kNsPerSecond, {[](MonotonicTime now) { return now + 10 * kNsPerSecond; },
-                                [](MonotonicTime, int64_t) {}});
-  loop.Start();
+  ThreadedEventLoop loop;
+  loop.Start(kNsPerSecond, {[](MonotonicTime now) { return now + 10 * kNsPerSecond; },
+                            [](MonotonicTime, int64_t) {}});
   const MonotonicTime begin = MonotonicNow();
   std::promise<MonotonicTime> fired;
   loop.PostAfter(20 * kNsPerMs, [&] { fired.set_value(MonotonicNow()); });
@@ -34,12 +34,12 @@ TEST(EventLoopTest, APauseIsReportedBeforeAnythingThatCameMeanwhile) {
   constexpr int64_t kThresholdNs = 50 * kNsPerMs;
   std::vector<std::string> order;
   std::promise<void> done;
-  EventLoop loop(kThresholdNs, {[](MonotonicTime now) { return now + kNsPerSecond; },
-                                [&](MonotonicTime, int64_t gap_ns) {
-                                  EXPECT_GT(gap_ns, kThresholdNs);
-                                  order.push_back("resumed");
-                                }});
-  loop.Start();
+  ThreadedEventLoop loop;
+  loop.Start(kThresholdNs, {[](MonotonicTime now) { return now + kNsPerSecond; },
+                            [&](MonotonicTime, int64_t gap_ns) {
+                              EXPECT_GT(gap_ns, kThresholdNs);
+                              order.push_back("resumed");
+                            }});
   loop.Post([&] {
     loop.Post([&] {
       order.push_back("queued meanwhile");
