@@ -1,4 +1,5 @@
 // What workers say. See dispatcher.h for the order of things.
+#include <algorithm>
 #include <utility>
 
 #include "common/base/status.h"
@@ -133,7 +134,9 @@ void Dispatcher::Leave(const WorkerId& worker) {
           return store::RecordLastSeen(db, worker, seen, skew);
         },
         nullptr);
-    slot_times_.Left(worker, gone->last_seen);
+    // Between two beats silence says nothing.
+    const int64_t heard_ms = gone->last_seen.ms + options_.beat_interval_ns / kNsPerMs;
+    slot_times_.Left(worker, {std::min(unix_now().ms, heard_ms)});
   }
   fleet_.Leave(worker);
   Feed(scheduler::WorkerLeft{worker});
