@@ -1,7 +1,9 @@
 // What workers say. See dispatcher.h for the order of things.
+#include <algorithm>
 #include <utility>
 
 #include "common/base/status.h"
+#include "common/formats/error_clusters.h"
 #include "coordinator/session/dispatcher.h"
 #include "proto/dynbench/convert.h"
 #include "spdlog/spdlog.h"
@@ -136,7 +138,9 @@ void Dispatcher::Leave(const WorkerId& worker) {
           return store::RecordLastSeen(db, worker, seen, skew);
         },
         nullptr);
-    slot_times_.Left(worker, gone->last_seen);
+    // Between two beats silence says nothing.
+    const int64_t heard_ms = gone->last_seen.ms + options_.beat_interval_ns / kNsPerMs;
+    slot_times_.Left(worker, {std::min(unix_now().ms, heard_ms)});
   }
   fleet_.Leave(worker);
   Feed(scheduler::WorkerLeft{worker});
@@ -159,9 +163,7 @@ void Dispatcher::OnMessage(const std::shared_ptr<WorkerLink>& link, const Worker
     case v1::WorkerMessage::kPhase:
       return OnPhase(message.phase());
     case v1::WorkerMessage::kReturned:
-      return Feed(scheduler::Returned{proto::FromProto(message.returned().attempt()),
-                                      message.returned().reason(),
-                                      message.returned().infrastructure_failure()});
+      return OnReturned(message.returned());
     case v1::WorkerMessage::kSlots:
       *worker->hello.mutable_slots() = message.slots().slots();
       return OnSlots(*worker);
@@ -180,6 +182,15 @@ void Dispatcher::OnMessage(const std::shared_ptr<WorkerLink>& link, const Worker
     case v1::WorkerMessage::MESSAGE_NOT_SET:  // of a newer worker: nothing that we must understand
       return;
   }
+}
+
+void Dispatcher::OnReturned(const v1::AttemptReturned& message) {
+  scheduler::Returned event{proto::FromProto(message.attempt()), message.reason(),
+                            message.infrastructure_failure()};
+  if (const LiveExperiment* live = live_.Find(event.attempt.experiment)) {
+    event.signature = formats::ErrorSignature(event.reason, live->model);
+  }
+  Feed(event);
 }
 
 void Dispatcher::OnBeat(ConnectedWorker& worker, const v1::WorkerBeat& beat) {
@@ -297,8 +308,8 @@ void Dispatcher::OnResultCommitted(const std::shared_ptr<PendingResult>& pending
     live->started_unix_ms = pending->started_at.ms;
     if (const auto experiment = plan::ExperimentFromJson(live->json); experiment.ok()) {
       predictions_->Observe(
-          *experiment,
-          static_cast<double>(pending->finished_at.ms - pending->started_at.ms) / 1000);
+          *experiment, static_cast<double>(pending->finished_at.ms - pending->started_at.ms) / 1000,
+          pending->worker);
     }
   }
   Feed(scheduler::Finished{attempt});

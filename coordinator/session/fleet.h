@@ -39,7 +39,7 @@ struct ConnectedWorker {
   bool degraded = false;      // speaks an older protocol
   int64_t clock_skew_ms = 0;  // its clock minus ours, when it last said the time
   // Environments that do not work on a slot: why, by slot and name. docs/reliability.md
-  std::map<int, std::map<std::string, std::string>> failed_environments;
+  std::map<int, std::map<std::string, std::string>> failed_environments = {};
 };
 
 class Fleet {

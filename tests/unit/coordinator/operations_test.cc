@@ -77,8 +77,8 @@ TEST_F(OperationsTest, ADrainStopsLeasesUntilTheRelease) {
   EXPECT_GT(drain->drain().deadline_ms(), 500'000);
 
   const int64_t job = client().Submit(RequestFor({kModel})).job();
-  ASSERT_GE(client().Job(job).waiting_reasons_size(), 1);
-  EXPECT_THAT(client().Job(job).waiting_reasons(0), HasSubstr("drained: new kernel"));
+  EXPECT_THAT(client().Job(job).waiting_reasons(),
+              ::testing::Contains(HasSubstr("drained: new kernel")));
   EXPECT_FALSE(HasLease(*worker));
   EXPECT_EQ(Release("a").state(), "connected");
   EXPECT_TRUE(worker->Next([](const auto& m) { return m.has_release(); }));
