@@ -12,6 +12,8 @@ import sys
 import tempfile
 import unittest
 
+from slow_index import SlowIndex
+
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SCRIPT = os.path.join(SOURCE, "tools", "setup-torchbench")
 
@@ -95,6 +97,26 @@ class SetupTorchbench(unittest.TestCase):
         said = self.run_script("--checkout", self.checkout, status=1)
         self.assertIn("No module named 'something_shared'", said)
         self.assertIn("--requirements", said)
+
+    def test_an_index_that_answers_late_is_not_taken_for_absent(self):
+        """Two seconds an answer; nothing of ours probes the network with a limit of its own."""
+        subprocess.run([sys.executable, "-m", "venv", "--clear", self.environment], check=True)
+        with open(os.path.join(self.checkout, "requirements.txt"), "w", encoding="utf-8") as file:
+            file.write("slow-thing\n")
+        index = SlowIndex(late_s=2)
+        self.addCleanup(index.close)
+        # This machine's own settings of pip stay out, so that every answer is the late one's.
+        pip = dict(PIP_CONFIG_FILE=os.devnull, PIP_FIND_LINKS="", PIP_EXTRA_INDEX_URL="",
+                   PIP_CONSTRAINT="", PIP_NO_CACHE_DIR="1", PIP_INDEX_URL=index.url,
+                   no_proxy="127.0.0.1")
+        said = self.run_script("--checkout", self.checkout, "--requirements", **pip)
+        self.assertIn("installing 1 of the checkout's requirements", said)
+        self.assertEqual(index.asked, ["/simple/slow-thing/", "/slow_thing-1.0-py3-none-any.whl"])
+        with open(os.path.join(self.checkout, "requirements.txt"), "a", encoding="utf-8") as file:
+            file.write("never-made\n")
+        said = self.run_script("--checkout", self.checkout, "--requirements", status=1, **pip)
+        self.assertIn("never-made", said)
+        self.assertIn("set PIP_INDEX_URL", said)
 
     def test_what_it_refuses(self):
         for arguments, words, status in (

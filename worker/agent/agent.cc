@@ -93,6 +93,7 @@ Agent::Agent(AgentOptions options, EventLoop* loop, Identity identity, Spool spo
     if (it == environments_->usable().end()) return std::nullopt;
     return it->second;
   };
+  services.profile = options_.profile;
   SlotReports reports;
   reports.started = [this](const v1::AttemptStarted& started) {
     v1::WorkerMessage message;

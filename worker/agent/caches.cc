@@ -12,7 +12,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/sha256.h"
 #include "common/base/status.h"
+#include "nlohmann/json.hpp"
 #include "spdlog/spdlog.h"
 #include "worker/host/durable_file.h"
 
@@ -39,6 +41,14 @@ void RemoveAll(const std::string& path) {
   if (error) spdlog::warn("{} cannot be removed: {}", path, error.message());
 }
 
+// Renamed first: a removal that is cut short leaves no half cache under the key.
+void RemoveWhole(const std::string& path) {
+  std::error_code error;
+  const std::string doomed = path + ".removed";
+  fs::rename(path, doomed, error);
+  RemoveAll(error ? path : doomed);
+}
+
 }  // namespace
 
 Caches::Caches(std::string store_dir, std::string shared_dir, int64_t cap_bytes)
@@ -50,11 +60,20 @@ Caches::Caches(std::string store_dir, std::string shared_dir, int64_t cap_bytes)
   }
 }
 
-std::string Caches::Key(const plan::Experiment& experiment, const std::string& environment_hash,
-                        int cores) {
+std::string Caches::Key(const plan::Experiment& experiment, const Environment& environment,
+                        const plan::LaunchProfile& profile, int cores) {
   plan::Experiment any_start = experiment;
   any_start.start = plan::Start::kCold;
-  return absl::StrCat(plan::SeriesKey(any_start), "-", environment_hash.substr(0, 16), "-", cores);
+  const nlohmann::json host = {
+      {"torch", environment.hash},
+      {"runner", fs::path(environment.runner_dir).filename().string()},
+      {"variables", profile.environment},
+      {"preload", profile.preload},
+      {"numa", profile.numa},
+      {"instances", profile.instances},
+      {"cores", cores},
+  };
+  return absl::StrCat(plan::SeriesKey(any_start), "-", Sha256Hex(host.dump()).substr(0, 16));
 }
 
 absl::Status Caches::MakeCold(const std::string& dir) {
@@ -103,6 +122,11 @@ void Caches::Adopt(const std::string& dir, const std::string& key) {
   Trim();
 }
 
+void Caches::Discard(const std::string& key) {
+  MutexLock lock(mu_);
+  RemoveWhole(store_dir_ + "/" + key);
+}
+
 void Caches::Trim() {
   MutexLock lock(mu_);
   struct Stored {
@@ -122,10 +146,7 @@ void Caches::Trim() {
             [](const Stored& a, const Stored& b) { return a.used < b.used; });
   for (const Stored& stored : all) {
     if (sum <= cap_bytes_) return;
-    // Renamed first: a removal that is cut short leaves no half cache under the key.
-    const std::string doomed = stored.path + ".removed";
-    fs::rename(stored.path, doomed, error);
-    RemoveAll(error ? stored.path : doomed);
+    RemoveWhole(stored.path);
     sum -= stored.size;
   }
 }

@@ -15,7 +15,9 @@
 #include "absl/status/statusor.h"
 #include "common/base/ids.h"
 #include "common/base/mutex.h"
+#include "common/plan/configuration.h"
 #include "common/plan/experiment.h"
+#include "worker/host/environment.h"
 
 namespace dynbench::worker {
 
@@ -24,10 +26,12 @@ class Caches {
   // `cap_bytes`: the size of the store beyond which the caches used longest ago are removed.
   Caches(std::string store_dir, std::string shared_dir, int64_t cap_bytes);
 
-  // What a prepared cache is for: the series whatever its start, the build of torch, and the number
-  // of cores (compiled code has it in it).
-  static std::string Key(const plan::Experiment& experiment, const std::string& environment_hash,
-                         int cores);
+  // What a prepared cache is for: the series whatever its start, and all that decides whether what
+  // the compiler looks up is found: the build of torch, the C++ compiler and the runner (whose
+  // folder is named after them, runner_build.h), what the launch profile holds, whatever its name,
+  // and the number of cores (compiled code has it in it).
+  static std::string Key(const plan::Experiment& experiment, const Environment& environment,
+                         const plan::LaunchProfile& profile, int cores);
 
   // A new empty folder, mode 0700. AlreadyExists when there is something.
   static absl::Status MakeCold(const std::string& dir);
@@ -38,6 +42,9 @@ class Caches {
   // Takes a filled folder into the store (it is moved; it must be on the same file system). One
   // that is there already stays. Then trims the store.
   void Adopt(const std::string& dir, const std::string& key) EXCLUDES(mu_);
+  // Removes a prepared cache that an attempt missed, so that the next one prepares it anew. No
+  // running attempt notices: each has its copy.
+  void Discard(const std::string& key) EXCLUDES(mu_);
 
   // The folder that the experiments of one job on one slot share.
   absl::StatusOr<std::string> Shared(JobId job, int slot) EXCLUDES(mu_);

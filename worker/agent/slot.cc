@@ -122,8 +122,7 @@ void Slot::Begin(const Planned& planned) {
   run->experiment = *std::move(experiment);
   run->environment = *environment;
   run->started_at = UnixNow();
-  run->cache_key =
-      Caches::Key(run->experiment, environment->hash, static_cast<int>(shape_.cores.size()));
+  run->cache_key = CacheKey(*run);
   running_[planned.id] = run;
   TellActivity();
   v1::AttemptStarted started;
@@ -151,6 +150,14 @@ void Slot::Begin(const Planned& planned) {
       if (!alive.expired()) OnPrepared(run, status);
     });
   });
+}
+
+std::string Slot::CacheKey(const Run& run) const {
+  const auto profile = services_.profile(run.experiment.profile);
+  // A profile that is not there is the engine's to refuse.
+  return Caches::Key(run.experiment, run.environment,
+                     profile.ok() ? *profile : plan::LaunchProfile(),
+                     static_cast<int>(shape_.cores.size()));
 }
 
 // The folder and the files are there: now the cache, which decides what is run first.
@@ -280,6 +287,7 @@ void Slot::OnCachePrepared(const std::shared_ptr<Run>& run, plan::Result result,
     return OnFinished(run, std::move(result), std::move(log));
   }
   run->preparing = false;
+  run->prepared_here = true;
   run->notes.push_back("the warm cache was prepared for this attempt");
   services_.preparer->Post([this, run, alive = std::weak_ptr<bool>(alive_)] {
     services_.caches->Adopt(run->work.root + "/prepare/cache", run->cache_key);
@@ -379,11 +387,16 @@ void Slot::CleanUp(const Run& run, const plan::Result& result, const std::string
   const bool passed = result.outcome == plan::Outcome::kPassed;
   const bool keep = result.outcome == plan::Outcome::kFailed && !run.dropped;
   const bool adopt = passed && run.experiment.start == plan::Start::kCold;
+  // What changed is beyond the key (a library of the system, an option's default). One that missed
+  // right after its own preparation would miss the next one too.
+  const bool missed = passed && run.experiment.start == plan::Start::kWarm && !run.prepared_here &&
+                      result.start_proof.cache_misses > 0;
   const std::string note =
       absl::StrCat(plan::DisplayName(run.experiment), ": ", result.status, ": ", result.error);
   services_.janitor->Post(
-      [services = services_, work = run.work, key = run.cache_key, adopt, keep, log, note] {
+      [services = services_, work = run.work, key = run.cache_key, adopt, missed, keep, log, note] {
         if (adopt) services.caches->Adopt(work.cache_dir, key);
+        if (missed) services.caches->Discard(key);
         if (keep) {
           services.folders->Keep(work, log, note);
         } else {

@@ -54,6 +54,7 @@ struct SlotServices {
   // The local copy of a model file; may wait for the network. Called on the preparer's thread.
   std::function<absl::StatusOr<std::string>(const std::string& sha256)> fetch_file;
   std::function<std::optional<Environment>(const std::string& name)> environment;
+  std::function<absl::StatusOr<plan::LaunchProfile>(const std::string& name)> profile;
 };
 
 // What a slot tells the agent, on the agent's loop.
@@ -115,6 +116,7 @@ class Slot {
   void OnWindow(const std::shared_ptr<Run>& run, std::function<void()> granted);
   void GrantWindow(const AttemptId& attempt);
   void ReleaseWindow(const AttemptId& attempt);
+  std::string CacheKey(const Run& run) const;
   void CleanUp(const Run& run, const plan::Result& result, const std::string& log);
   void Forget(const std::shared_ptr<Run>& run);
   void SetActivity(const std::shared_ptr<Run>& run, Activity activity);

@@ -21,7 +21,8 @@ struct Slot::Run {
   std::string cache_key;
   std::string shared_dir;  // start shared
   std::string model_file;
-  bool preparing = false;  // a preparation of the warm cache runs
+  bool preparing = false;      // a preparation of the warm cache runs
+  bool prepared_here = false;  // one has run for this attempt
   bool in_engine = false;
   bool dropped = false;   // revoked: nothing is reported
   std::string give_back;  // draining: why it is returned

@@ -8,6 +8,9 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
+# Environments and their runners, which take minutes to compile, are kept between benches.
+KEPT = os.path.join(ROOT, "build", "release", "bench-environments")
+
 
 def binary(name: str) -> str:
     path = os.path.join(ROOT, "build", "release", "bin", name)
@@ -18,10 +21,12 @@ def binary(name: str) -> str:
 
 
 class Fleet:
-    """`dynbenchctl local up` in a folder of its own; close() stops it and removes the folder."""
+    """`dynbenchctl local up` in a folder of its own; close() stops it and removes the folder, not KEPT."""
 
     def __init__(self, python: str, workers: int = 1):
         self.folder = tempfile.mkdtemp(prefix="bench-dynbench-")
+        os.makedirs(KEPT, mode=0o700, exist_ok=True)
+        os.symlink(KEPT, os.path.join(self.folder, "environments"))
         self.python = python
         self.workers = workers
         self.environment = dict(os.environ, DYNBENCH_CLAIMS_SCOPE=f"bench-{os.getpid()}")

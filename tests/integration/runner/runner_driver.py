@@ -6,6 +6,7 @@ import array
 import json
 import os
 import select
+import shutil
 import socket
 import subprocess
 import sys
@@ -148,13 +149,19 @@ class Attempt:
 class Lane:
     def __init__(self, channel, pid):
         self.channel, self.pid, self.attempts = channel, pid, 0
+        self.folders = []
+
+    def new_folder(self):
+        """A work folder that goes with the lane."""
+        self.folders.append(tempfile.mkdtemp(prefix="attempt-"))
+        return self.folders[-1]
 
     def start(self, whole, work_dir=None, cache_dir=None, model_file="", cores=None, **more):
         self.attempts += 1
         name = "%d.%d" % (self.attempts, self.pid)
         here, there = socket.socketpair()
         out, err = Output(), Output()
-        work_dir = work_dir or tempfile.mkdtemp(prefix="attempt-")
+        work_dir = work_dir or self.new_folder()
         if cache_dir is None:
             cache_dir = os.path.join(work_dir, "cache")
             os.mkdir(cache_dir, 0o700)
@@ -176,6 +183,11 @@ class Lane:
 
     def close(self):
         self.channel.close()
+
+    def remove_folders(self):
+        """Once its process and all below it are gone."""
+        for folder in self.folders:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 class Runner:
@@ -203,7 +215,10 @@ class Runner:
         for lane in self.lanes:
             lane.close()
         self.channel.close()
-        return self.process.wait(30)
+        status = self.process.wait(30)
+        for lane in self.lanes:
+            lane.remove_folders()
+        return status
 
 
 def main():

@@ -5,7 +5,6 @@
 
 #include "gtest/gtest.h"
 #include "tests/unit/worker/scratch_dir.h"
-#include "worker/agent/work_folders.h"
 
 namespace dynbench::worker {
 namespace {
@@ -83,51 +82,55 @@ TEST_F(CachesTest, SharedIsOneFolderForAJobAndASlot) {
   EXPECT_TRUE(fs::exists(*other_slot)) << "cleaning never touches another slot";
 }
 
-TEST_F(CachesTest, TheKeyIsOfTheSeriesTheBuildAndTheCoresNotOfTheStart) {
+TEST_F(CachesTest, OneThatWasMissedIsPreparedAnewAndACopyStays) {
+  caches_.Adopt(Filled("cold", 100), "k");
+  ASSERT_TRUE(caches_.CopyTo("k", dir_ / "warm").ok());
+  caches_.Discard("k");
+  EXPECT_FALSE(caches_.Has("k"));
+  EXPECT_TRUE(fs::is_empty(dir_ / "store"));
+  EXPECT_TRUE(fs::exists(dir_ / "warm/fxgraph/ab/code")) << "a running attempt's own";
+  caches_.Adopt(Filled("new", 50), "k");
+  ASSERT_TRUE(caches_.CopyTo("k", dir_ / "warm2").ok());
+  EXPECT_EQ(ReadText(dir_ / "warm2/fxgraph/ab/code"), std::string(50, 'c'));
+  caches_.Discard("never there");
+}
+
+TEST_F(CachesTest, TheKeyIsOfTheSeriesAndTheHostNotOfTheStart) {
   plan::Experiment experiment;
   experiment.model = "resnet50";
-  const std::string hash(64, 'a');
-  const std::string key = Caches::Key(experiment, hash, 2);
+  Environment environment;
+  environment.hash = std::string(64, 'a');
+  environment.runner_dir = "/e/runners/one-compiler";
+  plan::LaunchProfile profile;
+  profile.environment["KMP_BLOCKTIME"] = "1";
+  const std::string key = Caches::Key(experiment, environment, profile, 2);
+  EXPECT_EQ(key.find_first_of("./"), std::string::npos) << key << " is the name of a folder";
+
+  const auto with_environment = [&](auto change) {
+    Environment other = environment;
+    change(other);
+    return Caches::Key(experiment, other, profile, 2);
+  };
+  EXPECT_NE(with_environment([](Environment& e) { e.hash = std::string(64, 'b'); }), key);
+  EXPECT_NE(with_environment([](Environment& e) { e.runner_dir = "/e/runners/other"; }), key);
+  EXPECT_EQ(with_environment([](Environment& e) { e.runner_dir = "/f/runners/one-compiler"; }),
+            key);
+  const auto with_profile = [&](auto change) {
+    plan::LaunchProfile other = profile;
+    change(other);
+    return Caches::Key(experiment, environment, other, 2);
+  };
+  EXPECT_NE(with_profile([](plan::LaunchProfile& p) { p.environment["KMP_BLOCKTIME"] = "2"; }),
+            key);
+  EXPECT_NE(with_profile([](plan::LaunchProfile& p) { p.preload = {"libjemalloc.so.2"}; }), key);
+  EXPECT_NE(with_profile([](plan::LaunchProfile& p) { p.numa = "local"; }), key);
+  EXPECT_EQ(with_profile([](plan::LaunchProfile& p) { p.description = "for people"; }), key);
+
+  EXPECT_NE(Caches::Key(experiment, environment, profile, 4), key);
   experiment.start = plan::Start::kWarm;
-  EXPECT_EQ(Caches::Key(experiment, hash, 2), key);
-  EXPECT_NE(Caches::Key(experiment, std::string(64, 'b'), 2), key);
-  EXPECT_NE(Caches::Key(experiment, hash, 4), key);
+  EXPECT_EQ(Caches::Key(experiment, environment, profile, 2), key);
   experiment.options.freezing = true;
-  EXPECT_NE(Caches::Key(experiment, hash, 2), key);
-}
-
-TEST(WorkFolders, ArePrivateAndOnlyTheNewestFailuresStay) {
-  ScratchDir dir;
-  WorkFolders folders(dir / "work", 2);
-  std::vector<WorkFolder> made;
-  for (int i = 1; i <= 4; ++i) {
-    auto work = folders.Make({ExperimentId(i), LeaseEpoch(9)});
-    ASSERT_TRUE(work.ok()) << work.status();
-    EXPECT_EQ(Mode(work->root), 0700);
-    EXPECT_TRUE(fs::is_empty(work->run_dir));
-    ASSERT_TRUE(Caches::MakeCold(work->cache_dir).ok());
-    made.push_back(*work);
-  }
-  folders.Remove(made[3]);
-  EXPECT_FALSE(fs::exists(made[3].root));
-  for (int i = 0; i < 3; ++i) {
-    folders.Keep(made[i], "its log", "crash");
-    if (fs::exists(made[i].root)) {
-      fs::last_write_time(made[i].root + "/kept.txt",
-                          fs::file_time_type::clock::now() - std::chrono::hours(10 - i));
-    }
-  }
-  EXPECT_FALSE(fs::exists(made[0].root)) << "the oldest goes";
-  EXPECT_EQ(ReadText(made[2].root + "/log"), "its log");
-  EXPECT_FALSE(fs::exists(made[2].cache_dir)) << "caches are large and no evidence";
-}
-
-TEST(WorkFolders, WhatAKilledProcessLeftIsKeptAsAFailureAndAgesAway) {
-  ScratchDir dir;
-  ASSERT_TRUE(WorkFolders(dir / "work", 2).Make({ExperimentId(1), LeaseEpoch(9)}).ok());
-  WorkFolders again(dir / "work", 2);
-  EXPECT_EQ(again.SweepLeftovers(), 1);
-  EXPECT_EQ(again.SweepLeftovers(), 0);
+  EXPECT_NE(Caches::Key(experiment, environment, profile, 2), key);
 }
 
 }  // namespace

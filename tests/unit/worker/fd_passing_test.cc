@@ -6,10 +6,8 @@
 #include <unistd.h>
 
 #include <string>
-#include <thread>
 
 #include "gtest/gtest.h"
-#include "worker/process/line_channel.h"
 
 namespace dynbench::worker {
 namespace {
@@ -41,26 +39,6 @@ TEST(FdPassing, AMissingPeerIsSaidWithoutASignal) {
   std::string bytes;
   std::vector<UniqueFd> fds;
   EXPECT_EQ(ReceiveWithFds(a.get(), &bytes, &fds), Received::kEnd);
-}
-
-TEST(LineChannel, LongLinesAndSeveralInOnePieceComeWhole) {
-  auto [a, b] = SocketPair();
-  LineChannel sender(std::move(a)), receiver(std::move(b));
-  const std::string big(3 << 20, 'y');  // more than a socket holds
-  std::thread writer([&] {
-    EXPECT_TRUE(sender.Send("one"));
-    EXPECT_TRUE(sender.Send(big));
-    EXPECT_TRUE(sender.Send("three"));
-    sender.Close();
-  });
-  std::vector<std::string> lines;
-  bool open = true;
-  while (open) {
-    open = receiver.Receive();
-    while (auto line = receiver.TakeLine()) lines.push_back(*line);
-  }
-  writer.join();
-  EXPECT_EQ(lines, (std::vector<std::string>{"one", big, "three"}));
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "tests/unit/worker/scratch_dir.h"
-#include "worker/agent/journal.h"
 
 namespace dynbench::worker {
 namespace {
@@ -34,30 +33,6 @@ TEST(Identity, ADamagedFileIsNotSilentlyReplaced) {
   const auto opened = Identity::Open(dir.path());
   ASSERT_FALSE(opened.ok());
   EXPECT_TRUE(absl::StrContains(opened.status().message(), "identity.json"));
-}
-
-TEST(Journal, WhatRanWhenTheProcessDiedIsToldOnceItIsHeard) {
-  ScratchDir dir;
-  const AttemptId one{ExperimentId(1), LeaseEpoch(5)}, two{ExperimentId(2), LeaseEpoch(5)};
-  {
-    Journal journal(dir / "running.json");
-    journal.Load();
-    journal.SetRunning({one, two});
-    journal.SetRunning({two});
-  }  // killed
-  {
-    Journal journal(dir / "running.json");
-    journal.Load();
-    EXPECT_EQ(journal.died(), std::set<AttemptId>{two});
-    journal.SetRunning({one});
-  }  // killed again before the coordinator heard
-  Journal journal(dir / "running.json");
-  journal.Load();
-  EXPECT_EQ(journal.died(), (std::set<AttemptId>{one, two}));
-  journal.Reported();
-  Journal after(dir / "running.json");
-  after.Load();
-  EXPECT_TRUE(after.died().empty());
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/worker/scratch_dir.h"
-#include "worker/host/core_set.h"
 
 namespace dynbench::worker {
 namespace {
@@ -77,14 +76,6 @@ TEST(Inventory, VisibleGpusFollowTheVariable) {
 TEST(Inventory, NoDriverIsNoGpuAndNoError) {
   // On a host with a driver this lists real ones; either way it returns.
   for (const Gpu& gpu : MakeNvmlProbe()->List()) EXPECT_FALSE(gpu.uuid.empty());
-}
-
-TEST(CoreSet, RoundTrip) {
-  EXPECT_EQ(FormatCoreSet(*ParseCoreSet("3,0-1,2,8")), "0-3,8");
-  EXPECT_EQ(FormatCoreSet({}), "");
-  for (const char* bad : {"", "a", "3-1", "-1", "1,,2", "0-99999", "1 2"}) {
-    EXPECT_FALSE(ParseCoreSet(bad).ok()) << bad;
-  }
 }
 
 }  // namespace

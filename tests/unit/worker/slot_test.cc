@@ -74,6 +74,7 @@ class SlotTest : public testing::Test {
       environment.runner_dir = dir_ / "runner";
       return environment;
     };
+    services.profile = [](const std::string&) { return plan::LaunchProfile(); };
     SlotReports reports;
     reports.started = [](const v1::AttemptStarted&) {};
     reports.phase = [](const AttemptId&, plan::Phase) {};
@@ -275,6 +276,28 @@ TEST_F(SlotTest, WarmPreparesAMissingCacheFirstAndThenStartsFromACopy) {
   EXPECT_EQ(ReadText(engine_.running[2].first.cache_dir + "/graph"), "compiled");
   engine_.Pass(2);
   Until([&] { return slot_->idle(); });
+}
+
+TEST_F(SlotTest, APreparedCacheThatNoLongerHitsIsPreparedAnewOnce) {
+  plan::Result missed;
+  missed.outcome = plan::Outcome::kPassed;
+  missed.start_proof.cache_misses = 1;
+  for (const int64_t id : {1, 2, 3}) {
+    SCOPED_TRACE(id);
+    Lease(6 + id, {id}, plan::Start::kWarm);
+    UntilRunning(id);
+    // 1: nothing is there. 2: it is kept although 1 missed, whose own preparation would be missed
+    // again by everyone. 3: 2 has missed one that was there already.
+    EXPECT_EQ(engine_.running[id].first.prepare, id != 2);
+    if (engine_.running[id].first.prepare) {
+      WriteText(engine_.running[id].first.cache_dir + "/graph", "compiled");
+      engine_.Pass(id);
+      UntilRunning(id);
+    }
+    engine_.Finish(id, missed);
+    const std::string work = dir_ / ("work/" + std::to_string(id) + "." + std::to_string(6 + id));
+    Until([&] { return slot_->idle() && !fs::exists(work); });
+  }
 }
 
 TEST_F(SlotTest, APreparationThatLeftNothingIsFollowedByTheRunAndSaysSo) {
