@@ -10,6 +10,7 @@
 
 #include "common/stats/fdr.h"
 #include "common/stats/hierarchy.h"
+#include "common/stats/stats.h"
 #include "common/stats/welch.h"
 
 namespace dynbench::judge {
@@ -21,6 +22,8 @@ constexpr double kPriorDegreesMax = 20;
 constexpr size_t kPriorSeriesMin = 5;
 // No process repeats itself better than a thousandth; equal medians are luck, or the timer's grain.
 constexpr double kNoiseMin = 0.001;
+// One process a side: standard errors of its samples that a change must exceed.
+constexpr double kScatterOfOne = 4;
 
 // A metric of a pair on its way to a verdict.
 struct Case {
@@ -69,19 +72,24 @@ double Mean(const std::vector<double>& values) {
 // As stats::MedianVariance, from the spread that every row has (interquartile range / median).
 double SamplingVariance(std::optional<double> spread, int repeat) {
   if (!spread || !std::isfinite(*spread)) return 0;
-  const double sigma = *spread / 1.3489795003921634;
+  // The range may reach down from the median: on the logarithm's scale that is more.
+  const double range = std::max(*spread, -std::log1p(-std::min(*spread, 0.95)));
+  const double sigma = range / 1.3489795003921634;
   return std::numbers::pi / 2 * sigma * sigma / std::max(1, repeat);
 }
 
+// Of the middle process: one that was disturbed widens its own spread, not everybody's.
 double SamplingVariance(Metric metric, const std::vector<const Process*>& processes) {
-  double sum = 0;
+  std::vector<double> variances;
   for (const Process* process : processes) {
     const plan::Metrics& m = process->row.result->metrics;
     const int repeat = process->row.experiment.repeat;
+    double sum = 0;
     if (metric != Metric::kCompiledLatency) sum += SamplingVariance(m.eager_spread, repeat);
     if (metric != Metric::kEagerLatency) sum += SamplingVariance(m.compiled_spread, repeat);
+    variances.push_back(sum);
   }
-  return processes.empty() ? 0 : sum / static_cast<double>(processes.size());
+  return variances.empty() ? 0 : stats::Median(variances);
 }
 
 bool HasSamples(Metric metric) {
@@ -186,18 +194,19 @@ void DecideTested(const MetricInfo& info, bool rejected, double cut, const Rules
   const double of_test =
       std::expm1(stats::TwoSidedT(cut, c->shift->degrees_of_freedom) * c->shift->standard_error);
   j.needed = std::max({rules.threshold, of_test, info.absolute_floor / *j.base});
-  if (BelowAbsoluteFloor(info, j)) {
-    j.verdict = Verdict::kSame;
-    j.reason = "the change is below the absolute floor of the metric";
-  } else if (rejected && std::abs(*j.change) >= rules.threshold) {
-    j.verdict = Direction(info, *j.change);
-    j.reason = "certain at a false discovery rate of " + Percent(rules.false_discovery_rate);
+  // Below the absolute floor nothing matters, however wide the interval is in percent.
+  const double margin = std::max(info.resolution, info.absolute_floor / *j.base);
+  if (rejected && std::abs(*j.change) >= rules.threshold) {
+    const bool tiny = BelowAbsoluteFloor(info, j);
+    j.verdict = tiny ? Verdict::kSame : Direction(info, *j.change);
+    j.reason = tiny ? "certain, but below the absolute floor of the metric"
+                    : "certain at a false discovery rate of " + Percent(rules.false_discovery_rate);
   } else if (rejected) {
     j.verdict = Verdict::kSame;
     j.reason = "certain, but below the threshold of " + Percent(rules.threshold);
-  } else if (j.interval->low > -info.resolution && j.interval->high < info.resolution) {
+  } else if (j.interval->low > -margin && j.interval->high < margin) {
     j.verdict = Verdict::kSame;
-    j.reason = "no change found, and one of " + Percent(info.resolution) + " would show";
+    j.reason = "no change found, and one of " + Percent(margin) + " would show";
   } else {
     j.verdict = Verdict::kUnknown;
     j.reason = "noise of " + Percent(*j.noise) + " between processes hides changes up to " +
@@ -205,19 +214,21 @@ void DecideTested(const MetricInfo& info, bool rejected, double cut, const Rules
   }
 }
 
-// Nothing is known of how processes differ there, so only what identical processes have never done
-// is told.
+// Nothing is known of how processes differ there, so only what identical processes have not done is
+// told: beyond the metric's factor, and beyond what the samples' own scatter explains.
 void DecideByBound(const MetricInfo& info, const Pair& pair, Case* c) {
   Judgement& j = c->judgement;
-  j.needed = info.one_process_factor - 1;
+  const double bound = std::max(std::log(info.one_process_factor),
+                                kScatterOfOne * std::sqrt(2 * c->sampling_variance));
+  j.needed = std::expm1(bound);
   const std::string why =
       pair.same_host ? "one process a side and no noise floor" : "base and new on different hosts";
-  const double size = std::abs(std::log1p(*j.change));
-  if (BelowAbsoluteFloor(info, j)) {
+  if (*j.base * *j.needed < info.absolute_floor) {
     j.verdict = Verdict::kSame;
-    j.reason = "the change is below the absolute floor of the metric";
-  } else if (size > std::log(info.one_process_factor)) {
-    j.verdict = Direction(info, *j.change);
+    j.reason = "so small that no change matters";
+  } else if (std::abs(std::log1p(*j.change)) > bound) {
+    const bool tiny = BelowAbsoluteFloor(info, j);
+    j.verdict = tiny ? Verdict::kSame : Direction(info, *j.change);
     j.reason = why + ", but more than identical processes differ";
   } else {
     j.verdict = Verdict::kUnknown;
