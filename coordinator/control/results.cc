@@ -1,27 +1,13 @@
 #include "coordinator/control/results.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "common/base/status.h"
+#include "common/store/provenance.h"
 #include "coordinator/session/rows.h"
-#include "nlohmann/json.hpp"
 #include "proto/dynbench/convert.h"
 
 namespace dynbench::control {
-namespace {
-
-// The environment of that name among the worker's, as the worker described it; "" when it has none.
-std::string EnvironmentNamed(const std::string& environments_json, const std::string& name) {
-  const auto all = nlohmann::json::parse(environments_json, nullptr, false);
-  if (!all.is_array()) return "";
-  for (const auto& e : all) {
-    if (e.is_object() && e.contains("name") && e["name"] == name) return e.dump();
-  }
-  return "";
-}
-
-}  // namespace
 
 absl::StatusOr<bool> RowWalk::Next(store::Database& db,
                                    google::protobuf::RepeatedPtrField<v1::ResultRow>* rows) {
@@ -73,16 +59,9 @@ absl::StatusOr<v1::ExperimentDetail> LoadExperiment(const Context& context, stor
     ASSIGN_OR_RETURN(auto phases, context.dispatcher->ViewPhases(row.job));
     detail.mutable_row()->set_phase(phases[experiment]);
   }
-  if (row.worker) {
-    ASSIGN_OR_RETURN(const auto workers, store::ListWorkers(db));
-    const auto worker = std::find_if(workers.begin(), workers.end(),
-                                     [&](const auto& w) { return w.id == row.worker; });
-    if (worker != workers.end()) {
-      detail.set_inventory_json(worker->inventory_json);
-      detail.set_environment_json(
-          EnvironmentNamed(worker->environments_json, row.experiment.environment));
-    }
-  }
+  ASSIGN_OR_RETURN(const store::Provenance provenance, store::GetProvenance(db, experiment));
+  detail.set_inventory_json(provenance.inventory_json);
+  detail.set_environment_json(provenance.environment_json);
   return detail;
 }
 

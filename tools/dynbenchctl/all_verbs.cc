@@ -8,6 +8,7 @@ void AddAllVerbs(CommandTree& tree) {
   AddWatch(tree);
   AddWait(tree);
   AddResults(tree);
+  AddCompare(tree);
   AddExport(tree);
   AddLogs(tree);
   AddArtifacts(tree);

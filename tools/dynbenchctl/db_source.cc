@@ -1,9 +1,11 @@
 #include "tools/dynbenchctl/db_source.h"
 
 #include <filesystem>
+#include <utility>
 
 #include "common/base/status.h"
 #include "common/store/holds.h"
+#include "common/store/provenance.h"
 #include "common/store/store.h"
 
 namespace dynbench::cli {
@@ -98,19 +100,9 @@ class DbSource : public Source {
     ExperimentView view;
     ASSIGN_OR_RETURN(view.row.row, store::GetExperiment(*db_, experiment));
     ASSIGN_OR_RETURN(view.attempts, store::ListAttempts(*db_, experiment));
-    ASSIGN_OR_RETURN(const auto workers, store::ListWorkers(*db_));
-    for (const store::WorkerInfo& worker : workers) {
-      if (worker.id != view.row.row.worker) continue;
-      view.inventory_json = worker.inventory_json;
-      const auto list = nlohmann::json::parse(worker.environments_json, nullptr, false);
-      if (!list.is_array()) continue;
-      for (const auto& environment : list) {
-        if (environment.is_object() &&
-            Text(environment, "name") == view.row.row.experiment.environment) {
-          view.environment_json = environment.dump();
-        }
-      }
-    }
+    ASSIGN_OR_RETURN(auto provenance, store::GetProvenance(*db_, experiment));
+    view.inventory_json = std::move(provenance.inventory_json);
+    view.environment_json = std::move(provenance.environment_json);
     return view;
   }
 

@@ -13,6 +13,7 @@ void AddResults(CommandTree& tree);
 void AddExport(CommandTree& tree);
 void AddLogs(CommandTree& tree);
 void AddArtifacts(CommandTree& tree);
+void AddCompare(CommandTree& tree);
 void AddCancel(CommandTree& tree);
 void AddRetry(CommandTree& tree);
 void AddRepro(CommandTree& tree);

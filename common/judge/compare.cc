@@ -1,0 +1,166 @@
+#include "common/judge/compare.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/stats/stats.h"
+
+namespace dynbench::judge {
+namespace {
+
+// Over how many models a common movement of eager is worth a word, and from what size on.
+constexpr size_t kCanaryModels = 5;
+constexpr double kCanaryShare = 0.05;
+
+bool Shown(const Options& options, Metric metric) {
+  return options.metrics.empty() || options.metrics.contains(metric);
+}
+
+bool Gates(const Options& options, Metric metric) {
+  if (!options.metrics.empty()) return options.metrics.contains(metric);
+  return metric != Metric::kSpeedup && metric != Metric::kEagerLatency;
+}
+
+// Broken models before slow ones, then by how far a metric went.
+double SizeOf(const Judgement& j) {
+  if (j.metric == Metric::kStatus) return 1e6;
+  return j.change ? std::abs(std::log1p(*j.change)) : 0;
+}
+
+// Unknown, yet large enough that somebody should measure again.
+bool Suspicious(const Judgement& j) {
+  return j.verdict == Verdict::kUnknown && j.metric == Metric::kCompiledLatency && j.change &&
+         std::abs(std::log1p(*j.change)) > std::log(1.25) &&
+         (!j.interval || j.interval->low > 0 || j.interval->high < 0);
+}
+
+std::vector<Finding> Rank(const Comparison& comparison) {
+  std::vector<Finding> findings;
+  for (size_t i = 0; i < comparison.judgements.size(); ++i) {
+    const Judgement& j = comparison.judgements[i];
+    if (!Shown(comparison.options, j.metric)) continue;
+    const bool regressed = j.verdict == Verdict::kRegressed;
+    if (regressed && Gates(comparison.options, j.metric)) {
+      findings.push_back({Level::kRed, i, SizeOf(j)});
+    } else if (regressed || j.verdict == Verdict::kImproved || Suspicious(j) ||
+               (j.metric == Metric::kStatus && j.verdict == Verdict::kUnknown)) {
+      findings.push_back({Level::kNotice, i, SizeOf(j)});
+    }
+  }
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    return a.level != b.level ? a.level < b.level : a.size > b.size;
+  });
+  return findings;
+}
+
+// When eager moved in the middle model, it was the machine, or torch below the compiler.
+void NoteCommonMovement(Comparison* comparison) {
+  std::vector<double> changes;
+  for (const Judgement& j : comparison->judgements) {
+    if (j.metric == Metric::kEagerLatency && j.change && j.verdict != Verdict::kIncomparable) {
+      changes.push_back(std::log1p(*j.change));
+    }
+  }
+  if (changes.size() < kCanaryModels) return;
+  const double middle = std::expm1(stats::Median(changes));
+  if (std::abs(middle) < kCanaryShare) return;
+  comparison->notes.push_back(
+      "eager itself is " + std::to_string(std::lround(std::abs(middle) * 100)) + "% " +
+      (middle > 0 ? "slower" : "faster") + " in the middle of " + std::to_string(changes.size()) +
+      " models: another machine, a busy one, or eager kernels that changed");
+}
+
+void NoteHosts(Comparison* comparison) {
+  size_t elsewhere = 0, dropped = 0;
+  for (const Pair& pair : comparison->pairing.pairs) {
+    elsewhere += pair.same_host ? 0 : 1;
+    dropped += pair.dropped_elsewhere;
+  }
+  if (elsewhere > 0) {
+    comparison->notes.push_back(std::to_string(elsewhere) + " of " +
+                                std::to_string(comparison->pairing.pairs.size()) +
+                                " pairs were measured on different hosts: a machine difference "
+                                "cannot be told from a change");
+  }
+  if (dropped > 0) {
+    comparison->notes.push_back(std::to_string(dropped) +
+                                " processes are left out: the other side has none on their host");
+  }
+}
+
+void NoteOneProcess(Comparison* comparison) {
+  for (const Judgement& j : comparison->judgements) {
+    if (j.metric == Metric::kStatus || j.p || j.verdict == Verdict::kIncomparable) continue;
+    if (!comparison->pairing.pairs[j.pair].same_host) continue;
+    comparison->notes.push_back(
+        "one process a side cannot tell a change from noise: compare several jobs a side "
+        "(compare 1,2,3 4,5,6) or name jobs of one build with --noise");
+    return;
+  }
+}
+
+void Close(Comparison* comparison) {
+  const auto set = [&](Gate gate, std::string reason) {
+    comparison->gate = gate;
+    comparison->gate_reason = std::move(reason);
+  };
+  const auto& pairs = comparison->pairing.pairs;
+  if (pairs.empty()) return set(Gate::kNotEnough, "base and new have no experiment in common");
+  if (!comparison->options.rules.allow_incomparable &&
+      std::none_of(pairs.begin(), pairs.end(), [](const Pair& p) { return p.comparable(); })) {
+    return set(Gate::kIncomparable,
+               "nothing is comparable: " + comparison->judgements.front().reason +
+                   "; --allow-incomparable compares all the same");
+  }
+  const auto red = std::count_if(comparison->findings.begin(), comparison->findings.end(),
+                                 [](const Finding& f) { return f.level == Level::kRed; });
+  if (red > 0) return set(Gate::kRegression, std::to_string(red) + " regressions");
+  for (const MetricInfo& info : AllMetrics()) {
+    size_t judged = 0, unknown = 0;
+    for (const Judgement& j : comparison->judgements) {
+      if (j.metric != info.metric || j.verdict == Verdict::kIncomparable) continue;
+      ++(j.verdict == Verdict::kUnknown ? unknown : judged);
+    }
+    const bool asked = comparison->options.metrics.contains(info.metric);
+    if (!Gates(comparison->options, info.metric) || judged > 0 || (unknown == 0 && !asked))
+      continue;
+    return set(Gate::kNotEnough, "not enough data to judge " + std::string(info.word));
+  }
+  set(Gate::kHolds, "no regression");
+}
+
+}  // namespace
+
+std::string_view ToString(Gate gate) {
+  switch (gate) {
+    case Gate::kHolds:
+      return "holds";
+    case Gate::kRegression:
+      return "regression";
+    case Gate::kNotEnough:
+      return "not_enough_data";
+    case Gate::kIncomparable:
+      return "incomparable";
+  }
+  return "";
+}
+
+Comparison Compare(const Side& base, const Side& fresh, const std::vector<Process>& noise,
+                   const Options& options) {
+  Comparison comparison;
+  comparison.base_name = base.name;
+  comparison.fresh_name = fresh.name;
+  comparison.options = options;
+  comparison.pairing = PairUp(base, fresh);
+  comparison.judgements = Judge(comparison.pairing, noise, options.rules);
+  comparison.summary = Summarize(comparison.pairing, options.rules.allow_incomparable);
+  comparison.software = BuildDifferences(base, fresh);
+  comparison.findings = Rank(comparison);
+  NoteCommonMovement(&comparison);
+  NoteHosts(&comparison);
+  NoteOneProcess(&comparison);
+  Close(&comparison);
+  return comparison;
+}
+
+}  // namespace dynbench::judge

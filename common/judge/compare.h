@@ -1,0 +1,53 @@
+// A whole comparison: pairs, verdicts, the dashboard's tables, what to read first, and the gate.
+// One implementation for command line, web pages, gates and digests. Pure.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/judge/summary.h"
+#include "common/judge/verdict.h"
+
+namespace dynbench::judge {
+
+// Red first, ranked; few enough to be read.
+enum class Level { kRed, kNotice };
+
+struct Finding {
+  Level level = Level::kNotice;
+  size_t judgement = 0;  // index
+  double size = 0;       // what it is ranked by within its level
+};
+
+enum class Gate { kHolds, kRegression, kNotEnough, kIncomparable };
+
+std::string_view ToString(Gate gate);  // "holds", "regression", "not_enough_data", "incomparable"
+
+struct Options {
+  Rules rules;
+  // What makes red and what is shown; empty: shown are all, and red are compiled latency, compile
+  // seconds, memory and status (a speedup that fell fell by one of these; eager is not the
+  // compiler's). Tests and the false discovery rate always cover all metrics.
+  std::set<Metric> metrics;
+};
+
+struct Comparison {
+  std::string base_name, fresh_name;
+  Options options;
+  Pairing pairing;
+  std::vector<Judgement> judgements;
+  std::vector<SummaryCell> summary;
+  std::vector<Difference> software;
+  std::vector<Finding> findings;   // best first
+  std::vector<std::string> notes;  // "eager itself is 12 % slower over 40 models: …"
+  Gate gate = Gate::kHolds;
+  std::string gate_reason;
+};
+
+// `base` and `fresh` must outlive the comparison, which points into them. `noise`: as in verdict.h.
+Comparison Compare(const Side& base, const Side& fresh, const std::vector<Process>& noise,
+                   const Options& options);
+
+}  // namespace dynbench::judge

@@ -1,0 +1,46 @@
+// The common set of two sides: which processes measured the same series on both, what was left out
+// and why, and which pairs may be compared. Pure.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "common/judge/differences.h"
+#include "common/judge/fingerprint.h"
+
+namespace dynbench::judge {
+
+struct Pair {
+  plan::Experiment experiment;  // of base
+  // Executions that ended with a measurement or a failure, in the order of the jobs. They belong to
+  // the sides that were paired, which must live longer.
+  std::vector<const Process*> base, fresh;
+  std::vector<Difference> differences;
+  // Both sides ran on the same host(s): what differs is the build, not the machine.
+  bool same_host = true;
+  size_t dropped_elsewhere = 0;  // processes left out since the other side has none on their host
+
+  bool comparable() const;
+};
+
+struct LeftOut {
+  plan::Experiment experiment;
+  std::string reason;  // "only in base", "new: skipped: not on aarch64", "new: no result yet"
+};
+
+struct Pairing {
+  std::vector<Pair> pairs;  // in plan order of base
+  std::vector<LeftOut> left_out;
+};
+
+// Rows of one series (plan::SeriesKey) are paired. Where the series differ but suite, model, mode,
+// test, configuration, precision and device name one experiment on each side, the pair is made with
+// the fields that differ, which makes it incomparable. Where some hosts measured both sides, only
+// their processes count (a machine is the largest noise there is). Diagnostic reruns never count.
+Pairing PairUp(const Side& base, const Side& fresh);
+
+// "timm/mobilenetv2_100 inference performance bfloat16 default cpu".
+std::string SubjectOf(const plan::Experiment& experiment);
+
+}  // namespace dynbench::judge

@@ -1,0 +1,430 @@
+#include "common/judge/verdict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <numbers>
+#include <set>
+#include <span>
+
+#include "common/stats/fdr.h"
+#include "common/stats/hierarchy.h"
+#include "common/stats/stats.h"
+#include "common/stats/welch.h"
+
+namespace dynbench::judge {
+namespace {
+
+// Many alike series cannot make the prior better than this many own degrees of freedom: their
+// medians have heavier tails than the prior's model.
+constexpr double kPriorDegreesMax = 20;
+constexpr size_t kPriorSeriesMin = 5;
+// No process repeats itself better than a thousandth; equal medians are luck, or the timer's grain.
+constexpr double kNoiseMin = 0.001;
+// One process a side: standard errors of its samples that a change must exceed.
+constexpr double kScatterOfOne = 4;
+
+// A metric of a pair on its way to a verdict.
+struct Case {
+  Judgement judgement;
+  std::vector<double> base_logs, fresh_logs;
+  stats::Variance own;                // both sides and the noise floor, each around its own mean
+  double floor_degrees = 0;           // of them, from the noise floor
+  double sampling_variance = 0;       // of one process's value, from its samples
+  std::optional<stats::Shift> shift;  // where a test is possible
+};
+
+// Processes of A/A runs by series; each group one build on one host.
+using Noise = std::map<std::string, std::map<std::string, std::vector<const Process*>>>;
+
+std::string BuildOf(const Process& process) {
+  const auto found = process.build.find("environment");
+  return found == process.build.end() ? process.row.experiment.environment : found->second;
+}
+
+Noise GroupNoise(const std::vector<Process>& processes) {
+  Noise noise;
+  for (const Process& process : processes) {
+    if (!process.row.result) continue;
+    noise[plan::SeriesKey(process.row.experiment)]
+         [process.row.worker_host + "\n" + BuildOf(process)]
+             .push_back(&process);
+  }
+  return noise;
+}
+
+std::vector<double> LogsOf(Metric metric, const std::vector<const Process*>& processes) {
+  std::vector<double> logs;
+  for (const Process* process : processes) {
+    const auto value = ValueOf(metric, *process->row.result);
+    if (value) logs.push_back(std::log(*value));
+  }
+  return logs;
+}
+
+double Mean(const std::vector<double>& values) {
+  double mean = 0;
+  for (const double value : values) mean += value / static_cast<double>(values.size());
+  return mean;
+}
+
+// As stats::MedianVariance, from the spread that every row has (interquartile range / median).
+double SamplingVariance(std::optional<double> spread, int repeat) {
+  if (!spread || !std::isfinite(*spread)) return 0;
+  // The range may reach down from the median: on the logarithm's scale that is more.
+  const double range = std::max(*spread, -std::log1p(-std::min(*spread, 0.95)));
+  const double sigma = range / 1.3489795003921634;
+  return std::numbers::pi / 2 * sigma * sigma / std::max(1, repeat);
+}
+
+// Of the middle process: one that was disturbed widens its own spread, not everybody's.
+double SamplingVariance(Metric metric, const std::vector<const Process*>& processes) {
+  std::vector<double> variances;
+  for (const Process* process : processes) {
+    const plan::Metrics& m = process->row.result->metrics;
+    const int repeat = process->row.experiment.repeat;
+    double sum = 0;
+    if (metric != Metric::kCompiledLatency) sum += SamplingVariance(m.eager_spread, repeat);
+    if (metric != Metric::kEagerLatency) sum += SamplingVariance(m.compiled_spread, repeat);
+    variances.push_back(sum);
+  }
+  return variances.empty() ? 0 : stats::Median(variances);
+}
+
+bool HasSamples(Metric metric) {
+  return metric == Metric::kSpeedup || metric == Metric::kCompiledLatency ||
+         metric == Metric::kEagerLatency;
+}
+
+std::string Percent(double share) {
+  const double percent = share * 100;
+  const double rounded =
+      std::abs(percent) < 10 ? std::round(percent * 10) / 10 : std::round(percent);
+  std::string text = std::to_string(rounded);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text + "%";
+}
+
+std::string Reasons(const Pair& pair) {
+  std::string text;
+  for (const Difference& difference : pair.differences) {
+    if (difference.blocks) text += (text.empty() ? "" : "; ") + ToString(difference);
+  }
+  return text;
+}
+
+// The groups of the noise floor that ran where the pair did.
+std::vector<std::vector<double>> FloorLogs(const Noise& noise, const Pair& pair, Metric metric) {
+  std::vector<std::vector<double>> groups;
+  const auto of_series = noise.find(plan::SeriesKey(pair.experiment));
+  if (of_series == noise.end()) return groups;
+  std::set<std::string> hosts;
+  for (const Process* process : pair.base) hosts.insert(process->row.worker_host);
+  for (const auto& [key, processes] : of_series->second) {
+    if (hosts.contains(key.substr(0, key.find('\n')))) groups.push_back(LogsOf(metric, processes));
+  }
+  return groups;
+}
+
+std::optional<Case> MakeCase(const Pairing& pairing, size_t index, Metric metric,
+                             const Noise& noise) {
+  const Pair& pair = pairing.pairs[index];
+  Case c;
+  c.base_logs = LogsOf(metric, pair.base);
+  c.fresh_logs = LogsOf(metric, pair.fresh);
+  if (c.base_logs.empty() || c.fresh_logs.empty()) return std::nullopt;
+  Judgement& j = c.judgement;
+  j.pair = index;
+  j.metric = metric;
+  j.base_processes = c.base_logs.size();
+  j.fresh_processes = c.fresh_logs.size();
+  j.base = std::exp(Mean(c.base_logs));
+  j.fresh = std::exp(Mean(c.fresh_logs));
+  j.change = *j.fresh / *j.base - 1;
+  auto groups = FloorLogs(noise, pair, metric);
+  c.floor_degrees = stats::PooledVariance(groups).degrees_of_freedom;
+  groups.push_back(c.base_logs);
+  groups.push_back(c.fresh_logs);
+  c.own = stats::PooledVariance(groups);
+  if (HasSamples(metric)) {
+    c.sampling_variance =
+        std::max(SamplingVariance(metric, pair.base), SamplingVariance(metric, pair.fresh));
+  }
+  return c;
+}
+
+// The process is the unit: a test needs to have seen how processes differ, on the same machine.
+bool Testable(const Case& c, const Pair& pair) {
+  const size_t fewest = std::min(c.base_logs.size(), c.fresh_logs.size());
+  return pair.same_host && c.own.degrees_of_freedom > 0 && (fewest >= 2 || c.floor_degrees >= 2);
+}
+
+void TestShift(const stats::VariancePrior& prior, const Rules& rules, Case* c) {
+  stats::Variance between = stats::Moderate(c->own, prior);
+  between.variance = std::max({between.variance, c->sampling_variance, kNoiseMin * kNoiseMin});
+  c->shift = stats::CompareProcesses(c->base_logs, c->fresh_logs, between, rules.confidence);
+  Judgement& j = c->judgement;
+  j.noise = std::sqrt(between.variance);
+  j.p = c->shift->p;
+  j.interval =
+      stats::Interval{std::expm1(c->shift->interval.low), std::expm1(c->shift->interval.high)};
+}
+
+Verdict Direction(const MetricInfo& info, double change) {
+  return (change > 0) == info.lower_is_better ? Verdict::kRegressed : Verdict::kImproved;
+}
+
+bool BelowAbsoluteFloor(const MetricInfo& info, const Judgement& j) {
+  return std::abs(*j.fresh - *j.base) < info.absolute_floor;
+}
+
+// How many processes a side would make the interval as narrow as the resolution.
+std::string MoreProcesses(const Case& c, double resolution) {
+  const double half = c.shift->interval.high - c.shift->difference;
+  const double k = static_cast<double>(std::min(c.base_logs.size(), c.fresh_logs.size())) *
+                   std::pow(half / std::log1p(resolution), 2);
+  if (!(k < 100)) return "too noisy";
+  return "about " + std::to_string(static_cast<int>(std::ceil(k))) + " processes a side would do";
+}
+
+void DecideTested(const MetricInfo& info, bool rejected, double cut, const Rules& rules, Case* c) {
+  Judgement& j = c->judgement;
+  const double of_test =
+      std::expm1(stats::TwoSidedT(cut, c->shift->degrees_of_freedom) * c->shift->standard_error);
+  j.needed = std::max({rules.threshold, of_test, info.absolute_floor / *j.base});
+  // Below the absolute floor nothing matters, however wide the interval is in percent.
+  const double margin = std::max(info.resolution, info.absolute_floor / *j.base);
+  if (rejected && std::abs(*j.change) >= rules.threshold) {
+    const bool tiny = BelowAbsoluteFloor(info, j);
+    j.verdict = tiny ? Verdict::kSame : Direction(info, *j.change);
+    j.reason = tiny ? "certain, but below the absolute floor of the metric"
+                    : "certain at a false discovery rate of " + Percent(rules.false_discovery_rate);
+  } else if (rejected) {
+    j.verdict = Verdict::kSame;
+    j.reason = "certain, but below the threshold of " + Percent(rules.threshold);
+  } else if (j.interval->low > -margin && j.interval->high < margin) {
+    j.verdict = Verdict::kSame;
+    j.reason = "no change found, and one of " + Percent(margin) + " would show";
+  } else {
+    j.verdict = Verdict::kUnknown;
+    j.reason = "noise of " + Percent(*j.noise) + " between processes hides changes up to " +
+               Percent(*j.needed) + ": " + MoreProcesses(*c, info.resolution);
+  }
+}
+
+// Nothing is known of how processes differ there, so only what identical processes have not done is
+// told: beyond the metric's factor, and beyond what the samples' own scatter explains.
+void DecideByBound(const MetricInfo& info, const Pair& pair, Case* c) {
+  Judgement& j = c->judgement;
+  const double bound = std::max(std::log(info.one_process_factor),
+                                kScatterOfOne * std::sqrt(2 * c->sampling_variance));
+  j.needed = std::expm1(bound);
+  const std::string why =
+      pair.same_host ? "one process a side and no noise floor" : "base and new on different hosts";
+  if (*j.base * *j.needed < info.absolute_floor) {
+    j.verdict = Verdict::kSame;
+    j.reason = "so small that no change matters";
+  } else if (std::abs(std::log1p(*j.change)) > bound) {
+    const bool tiny = BelowAbsoluteFloor(info, j);
+    j.verdict = tiny ? Verdict::kSame : Direction(info, *j.change);
+    j.reason = why + ", but more than identical processes differ";
+  } else {
+    j.verdict = Verdict::kUnknown;
+    j.reason = why + (pair.same_host ? ": measure each side several times"
+                                     : ": measure both sides on one host");
+  }
+}
+
+// A ratio of two timings says nothing of the compiler when only eager moved.
+void NameTheSideThatMoved(const std::vector<Case*>& of_pair) {
+  Judgement *speedup = nullptr, *eager = nullptr, *compiled = nullptr;
+  for (Case* c : of_pair) {
+    Judgement* j = &c->judgement;
+    if (j->metric == Metric::kSpeedup) speedup = j;
+    if (j->metric == Metric::kEagerLatency) eager = j;
+    if (j->metric == Metric::kCompiledLatency) compiled = j;
+  }
+  if (speedup == nullptr || eager == nullptr || compiled == nullptr) return;
+  const auto moved = [](Verdict v) { return v == Verdict::kImproved || v == Verdict::kRegressed; };
+  const bool eager_moved = moved(eager->verdict), compiled_moved = moved(compiled->verdict);
+  speedup->moved = eager_moved && compiled_moved ? Moved::kBoth
+                   : eager_moved                 ? Moved::kEager
+                   : compiled_moved              ? Moved::kCompiled
+                                                 : Moved::kNone;
+  if (!moved(speedup->verdict)) return;
+  const auto tiny = [](const Judgement& j) { return BelowAbsoluteFloor(InfoOf(j.metric), j); };
+  if (speedup->moved == Moved::kEager) {
+    speedup->verdict = Verdict::kSame;
+    speedup->reason = "eager alone moved; the compiler neither gained nor lost";
+  } else if (tiny(*eager) && tiny(*compiled)) {
+    speedup->verdict = Verdict::kSame;
+    speedup->reason = "both timings changed by less than their absolute floor";
+  } else if (speedup->moved == Moved::kNone) {
+    speedup->reason += "; which side moved is not certain";
+  }
+}
+
+struct StatusOfSide {
+  size_t passed = 0, failed = 0;
+  std::string words;  // "pass", "fail_accuracy, crash"
+  std::string error;
+};
+
+StatusOfSide StatusOf(const std::vector<const Process*>& processes) {
+  StatusOfSide side;
+  std::set<std::string> words;
+  for (const Process* process : processes) {
+    const plan::Result& result = *process->row.result;
+    const bool passed = result.outcome == plan::Outcome::kPassed;
+    ++(passed ? side.passed : side.failed);
+    words.insert(result.status.empty() ? std::string(plan::ToString(result.outcome))
+                                       : result.status);
+    if (!passed && side.error.empty()) side.error = result.error;
+  }
+  for (const std::string& word : words) side.words += (side.words.empty() ? "" : ", ") + word;
+  return side;
+}
+
+Judgement JudgeStatus(const Pair& pair, size_t index) {
+  const StatusOfSide base = StatusOf(pair.base), fresh = StatusOf(pair.fresh);
+  Judgement j;
+  j.pair = index;
+  j.metric = Metric::kStatus;
+  j.base_processes = pair.base.size();
+  j.fresh_processes = pair.fresh.size();
+  j.base_status = base.words;
+  j.fresh_status = fresh.words;
+  const auto flaky = [](const StatusOfSide& s) { return s.passed > 0 && s.failed > 0; };
+  if (flaky(base) || flaky(fresh)) {
+    j.verdict = Verdict::kUnknown;
+    const StatusOfSide& side = flaky(fresh) ? fresh : base;
+    j.reason = std::string(flaky(fresh) ? "new" : "base") + " passed " +
+               std::to_string(side.passed) + " of " + std::to_string(side.passed + side.failed);
+  } else if (base.passed > 0 && fresh.failed > 0) {
+    j.verdict = Verdict::kRegressed;
+    j.reason = fresh.error.empty() ? "passed before" : fresh.error;
+  } else if (base.failed > 0 && fresh.passed > 0) {
+    j.verdict = Verdict::kImproved;
+    j.reason = "failed before: " + (base.error.empty() ? base.words : base.error);
+  } else {
+    j.verdict = Verdict::kSame;
+    j.reason = base.words == fresh.words ? "" : "fails in another way";
+  }
+  return j;
+}
+
+// The cases that may be judged, and what is decided without a test.
+std::vector<Case> MakeCases(const Pairing& pairing, const Noise& noise, const Rules& rules) {
+  std::vector<Case> cases;
+  for (size_t i = 0; i < pairing.pairs.size(); ++i) {
+    const Pair& pair = pairing.pairs[i];
+    const bool refused = !pair.comparable() && !rules.allow_incomparable;
+    std::vector<Case> of_pair;
+    for (const MetricInfo& info : AllMetrics()) {
+      if (info.metric == Metric::kStatus) {
+        Case c;
+        c.judgement = JudgeStatus(pair, i);
+        of_pair.push_back(std::move(c));
+      } else if (auto c = MakeCase(pairing, i, info.metric, noise)) {
+        of_pair.push_back(*std::move(c));
+      }
+    }
+    for (Case& c : of_pair) {
+      if (refused) {
+        c.judgement.verdict = Verdict::kIncomparable;
+        c.judgement.reason = Reasons(pair);
+      }
+      cases.push_back(std::move(c));
+    }
+  }
+  return cases;
+}
+
+bool Open(const Case& c) {
+  return c.judgement.metric != Metric::kStatus && c.judgement.verdict != Verdict::kIncomparable;
+}
+
+void RunTests(const Pairing& pairing, const Rules& rules, std::vector<Case>* cases) {
+  std::map<Metric, std::vector<stats::Variance>> variances;
+  for (const Case& c : *cases) {
+    if (Open(c)) variances[c.judgement.metric].push_back(c.own);
+  }
+  std::map<Metric, stats::VariancePrior> priors;
+  for (const auto& [metric, own] : variances) {
+    priors[metric] = stats::FitVariancePrior(own, kPriorSeriesMin, kPriorDegreesMax);
+  }
+  std::vector<Case*> tested;
+  std::vector<double> p;
+  for (Case& c : *cases) {
+    const Pair& pair = pairing.pairs[c.judgement.pair];
+    if (!Open(c)) continue;
+    if (!Testable(c, pair)) {
+      DecideByBound(InfoOf(c.judgement.metric), pair, &c);
+      continue;
+    }
+    TestShift(priors[c.judgement.metric], rules, &c);
+    tested.push_back(&c);
+    p.push_back(c.shift->p);
+  }
+  const auto found = stats::BenjaminiHochberg(p, rules.false_discovery_rate);
+  for (size_t i = 0; i < tested.size(); ++i) {
+    tested[i]->judgement.q = found.adjusted[i];
+    DecideTested(InfoOf(tested[i]->judgement.metric), found.rejected[i], found.cut, rules,
+                 tested[i]);
+  }
+}
+
+}  // namespace
+
+std::string_view ToString(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kImproved:
+      return "improved";
+    case Verdict::kRegressed:
+      return "regressed";
+    case Verdict::kSame:
+      return "same";
+    case Verdict::kUnknown:
+      return "unknown";
+    case Verdict::kIncomparable:
+      return "incomparable";
+  }
+  return "";
+}
+
+std::string_view ToString(Moved moved) {
+  switch (moved) {
+    case Moved::kNone:
+      return "";
+    case Moved::kEager:
+      return "eager";
+    case Moved::kCompiled:
+      return "compiled";
+    case Moved::kBoth:
+      return "eager and compiled";
+  }
+  return "";
+}
+
+std::vector<Judgement> Judge(const Pairing& pairing, const std::vector<Process>& noise,
+                             const Rules& rules) {
+  std::vector<Case> cases = MakeCases(pairing, GroupNoise(noise), rules);
+  RunTests(pairing, rules, &cases);
+  std::vector<Judgement> judgements;
+  for (size_t begin = 0; begin < cases.size();) {
+    size_t end = begin;
+    std::vector<Case*> of_pair;
+    while (end < cases.size() && cases[end].judgement.pair == cases[begin].judgement.pair) {
+      of_pair.push_back(&cases[end++]);
+    }
+    NameTheSideThatMoved(of_pair);
+    begin = end;
+  }
+  judgements.reserve(cases.size());
+  for (Case& c : cases) judgements.push_back(std::move(c.judgement));
+  return judgements;
+}
+
+}  // namespace dynbench::judge

@@ -1,0 +1,126 @@
+// Method: `compare` on a seeded database of two builds, three processes each, byte for byte against
+// tests/golden/cli, with its exit codes; and each way of asking for something that makes no sense.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "nlohmann/json.hpp"
+#include "tests/golden/seeded_compare.h"
+#include "tools/dynbenchctl/run.h"
+
+namespace dynbench::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+struct Ran {
+  int code;
+  std::string out, err;
+};
+
+class CompareGolden : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    unsetenv("DYNBENCH_COORDINATOR");
+    std::string pattern = (fs::temp_directory_path() / "dynbench-compare.XXXXXX").string();
+    folder_ = new std::string(mkdtemp(pattern.data()));
+    const absl::Status seeded = golden::SeedCompare(*folder_ + "/compare.db");
+    ASSERT_TRUE(seeded.ok()) << seeded;
+  }
+  static void TearDownTestSuite() {
+    fs::remove_all(*folder_);
+    delete folder_;
+  }
+
+  static Ran Type(std::vector<std::string> words) {
+    words.insert(words.begin(), "compare");
+    words.insert(words.end(), {"--db", "compare.db"});
+    std::ostringstream out, err;
+    const int code = RunCommand(words, Terminal{out, err}, *folder_, "/bin/dynbenchctl");
+    return {code, out.str(), err.str()};
+  }
+
+  // Compares with the file, or writes it under DYNBENCH_GOLDEN_UPDATE.
+  static void Compare(const std::string& name, const std::string& text) {
+    const fs::path path = fs::path(DYNBENCH_GOLDEN_DIR) / name;
+    if (std::getenv("DYNBENCH_GOLDEN_UPDATE") != nullptr) {
+      std::ofstream(path) << text;
+      return;
+    }
+    std::ifstream file(path);
+    ASSERT_TRUE(file) << path << " is missing; run tests/golden/update";
+    const std::string wanted{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_EQ(text, wanted) << path << " differs; when that is wanted run tests/golden/update";
+  }
+
+  static std::string* folder_;
+};
+
+std::string* CompareGolden::folder_ = nullptr;
+
+TEST_F(CompareGolden, EveryOutputOfTwoBuilds) {
+  const std::pair<const char*, std::vector<std::string>> cases[] = {
+      {"compare.txt", {}},
+      {"compare.json", {"--json"}},
+      {"compare.csv", {"--csv"}},
+      {"compare.md", {"--markdown"}},
+      {"compare_regression.csv", {"--layout", "regression"}},
+      {"compare_why.txt", {"--why", "deit_tiny"}},
+  };
+  for (const auto& [name, flags] : cases) {
+    std::vector<std::string> words = {"1,2,3", "4,5,6"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    const Ran ran = Type(words);
+    EXPECT_EQ(ran.code, 1) << name << ": " << ran.err;
+    EXPECT_EQ(ran.err, "") << name;
+    Compare(name, ran.out);
+  }
+}
+
+// Table, JSON and gate have one rule (a user's report: page and bot disagreed).
+TEST_F(CompareGolden, NumbersOfTableAndJsonAgree) {
+  const auto json = nlohmann::json::parse(Type({"1,2,3", "4,5,6", "--json"}).out);
+  EXPECT_EQ(json["schema"], "dynbench.compare/1");
+  EXPECT_EQ(json["gate"]["state"], "regression");
+  int red = 0;
+  for (const auto& finding : json["findings"]) red += finding["level"] == "red" ? 1 : 0;
+  EXPECT_EQ(json["gate"]["reason"], std::to_string(red) + " regressions");
+  EXPECT_EQ(json["findings"][0]["experiment"]["model"], "resnet18") << "broken comes first";
+}
+
+TEST_F(CompareGolden, ExitCodes) {
+  EXPECT_EQ(Type({"1,2,3", "4,5,6", "--metric", "memory"}).code, 0);
+  EXPECT_EQ(Type({"1,2,3", "4,5,6", "--metric", "compiled_latency", "--threshold", "30%"}).code, 0);
+  const Ran alone = Type({"1", "4", "--metric", "compiled_latency"});
+  EXPECT_EQ(alone.code, 4) << alone.out;
+  EXPECT_THAT(alone.out, HasSubstr("one process a side cannot tell a change from noise"));
+  const Ran floor = Type({"1", "4", "--metric", "compiled_latency", "--noise", "1,2,3"});
+  EXPECT_EQ(floor.code, 1) << floor.out << "the noise floor of three processes makes it certain";
+}
+
+TEST_F(CompareGolden, WhatMakesNoSenseIsRefused) {
+  const std::pair<const char*, std::vector<std::string>> cases[] = {
+      {"job 1 is on both sides", {"1,2", "1"}},
+      {"named twice", {"1,1", "4"}},
+      {"did you mean deit_tiny", {"1", "4", "--why", "deit_tin"}},
+      {"they have default", {"1:nightly", "4"}},
+      {"is no percentage", {"1", "4", "--threshold", "much"}},
+      {"exclude each other", {"1", "4", "--csv", "--json"}},
+      {"did you mean memory", {"1", "4", "--metric", "memori"}},
+      {"is no number of a job", {"one", "4"}},
+  };
+  for (const auto& [message, words] : cases) {
+    const Ran ran = Type(words);
+    EXPECT_EQ(ran.code, 2) << message << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr(message));
+  }
+}
+
+}  // namespace
+}  // namespace dynbench::cli

@@ -1,0 +1,206 @@
+// Method: whole nights of 100 models whose samples are drawn from those of real, identical
+// processes (aa_samples.csv: heavy tails, drift, steps), with a random bias for each process; seeds
+// are fixed and printed. Nights without a change must stay silent, a slowdown that is put in must
+// be found.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/judge/verdict.h"
+#include "common/stats/random.h"
+#include "common/stats/robust.h"
+#include "common/stats/stats.h"
+#include "tests/unit/judge/sides_testing.h"
+
+namespace dynbench::judge {
+namespace {
+
+using stats::Generator;
+using Samples = std::vector<double>;
+
+constexpr int kModels = 100;
+
+struct RealProcess {
+  Samples eager, compiled;                       // logarithms, around the process's median
+  double eager_offset = 0, compiled_offset = 0;  // of that median from its model's middle
+};
+
+std::vector<RealProcess> Load() {
+  std::ifstream file(DYNBENCH_AA_SAMPLES);
+  EXPECT_TRUE(file) << DYNBENCH_AA_SAMPLES;
+  std::vector<RealProcess> all;
+  std::vector<std::string> models;
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.empty() || line[0] == '#') continue;
+    std::istringstream text(line);
+    std::string model, side;
+    std::getline(text, model, ',');
+    std::getline(text, side, ',');
+    Samples logs;
+    double microseconds = 0;
+    while (text >> microseconds) logs.push_back(std::log(microseconds));
+    const double median = stats::Median(logs);
+    for (double& log : logs) log -= median;
+    if (side == "eager") {
+      all.push_back({logs, {}, median, 0});
+      models.push_back(model);
+    } else {
+      all.back().compiled = logs;
+      all.back().compiled_offset = median;
+    }
+  }
+  for (size_t begin = 0; begin < all.size();) {
+    size_t end = begin;
+    Samples eager, compiled;
+    for (; end < all.size() && models[end] == models[begin]; ++end) {
+      eager.push_back(all[end].eager_offset);
+      compiled.push_back(all[end].compiled_offset);
+    }
+    for (size_t i = begin; i < end; ++i) {
+      all[i].eager_offset -= stats::Median(eager);
+      all[i].compiled_offset -= stats::Median(compiled);
+    }
+    begin = end;
+  }
+  return all;
+}
+
+struct Night {
+  int processes = 5;        // a side
+  double bias = 0.02;       // standard deviation of a random bias of each process
+  bool real_bias = false;   // instead: the real processes' own
+  double sample_noise = 0;  // > 0: samples are scaled to this robust standard deviation
+  double slowdown = 0;      // of the compiled side of model 0 in new
+};
+
+double MedianOf(const Samples& pool, double centre_ms, double bias, double noise,
+                Generator& generator, double* spread) {
+  // Thirty samples of one real process, drawn with replacement.
+  const double scale = noise > 0 ? noise / std::max(1e-6, stats::MedianAbsoluteDeviation(pool)) : 1;
+  Samples samples;
+  for (int i = 0; i < 30; ++i) {
+    const double log = pool[stats::UniformIndex(generator, pool.size())] * scale;
+    samples.push_back(centre_ms * std::exp(bias + log));
+  }
+  *spread = stats::Spread(samples);
+  return stats::Median(samples);
+}
+
+Process Draw(const Night& night, const std::vector<RealProcess>& real, const std::string& model,
+             double slowdown, Generator& generator) {
+  const RealProcess& from = real[stats::UniformIndex(generator, real.size())];
+  const RealProcess& biased = real[stats::UniformIndex(generator, real.size())];
+  // A slow process is slow on both sides, and a little more on one of them.
+  const double common =
+      night.real_bias ? biased.eager_offset : night.bias * stats::Normal(generator);
+  const double own =
+      night.real_bias ? biased.compiled_offset : common + night.bias / 4 * stats::Normal(generator);
+  double eager_spread = 0, compiled_spread = 0;
+  const double eager =
+      MedianOf(from.eager, 20, common, night.sample_noise, generator, &eager_spread);
+  const double compiled = MedianOf(from.compiled, 10 * (1 + slowdown), own, night.sample_noise,
+                                   generator, &compiled_spread);
+  Process process = Measured(model, eager, compiled);
+  plan::Metrics& metrics = process.row.result->metrics;
+  metrics.eager_spread = eager_spread;
+  metrics.compiled_spread = compiled_spread;
+  metrics.compilation_latency_s = 20 * std::exp(2 * night.bias * stats::Normal(generator));
+  metrics.compiled_peak_memory_bytes = 6e8 * std::exp(0.002 * stats::Normal(generator));
+  return process;
+}
+
+struct Outcome {
+  int alarms = 0;      // verdicts that say "moved", but for the model that did
+  bool found = false;  // model 0's compiled latency regressed
+  int unknown = 0, same = 0;
+};
+
+Outcome RunNight(const Night& night, const std::vector<RealProcess>& real, uint64_t seed) {
+  Generator generator(seed);
+  Side base, fresh;
+  for (int m = 0; m < kModels; ++m) {
+    const std::string model = "m" + std::to_string(m);
+    for (int k = 0; k < night.processes; ++k) {
+      base.processes.push_back(Draw(night, real, model, 0, generator));
+      fresh.processes.push_back(Draw(night, real, model, m == 0 ? night.slowdown : 0, generator));
+    }
+  }
+  fresh.processes = OnNewBuild(std::move(fresh.processes));
+  Outcome outcome;
+  for (const Judgement& j : Judge(PairUp(base, fresh), {}, {})) {
+    const bool moved = j.verdict == Verdict::kRegressed || j.verdict == Verdict::kImproved;
+    if (j.pair == 0 && night.slowdown > 0) {
+      outcome.found |= j.metric == Metric::kCompiledLatency && j.verdict == Verdict::kRegressed;
+    } else {
+      outcome.alarms += moved ? 1 : 0;
+    }
+    outcome.unknown += j.verdict == Verdict::kUnknown ? 1 : 0;
+    outcome.same += j.verdict == Verdict::kSame ? 1 : 0;
+  }
+  return outcome;
+}
+
+int AlarmsInNights(const Night& night, int nights, uint64_t seed) {
+  const auto real = Load();
+  int alarms = 0, unknown = 0, same = 0;
+  for (int i = 0; i < nights; ++i) {
+    const Outcome outcome = RunNight(night, real, seed + static_cast<uint64_t>(i));
+    alarms += outcome.alarms;
+    unknown += outcome.unknown;
+    same += outcome.same;
+  }
+  std::cout << "seeds " << seed << " to " << seed + nights - 1 << ": " << alarms << " alarms, "
+            << unknown << " unknown, " << same << " same\n";
+  return alarms;
+}
+
+TEST(Nights, TwentyWithoutAChangeAndABiasOfTwoPercent) {
+  for (const int processes : {3, 5}) {
+    Night night;
+    night.processes = processes;
+    EXPECT_LE(AlarmsInNights(night, 20, 100), 1) << processes << " processes a side";
+  }
+}
+
+TEST(Nights, TwentyWithTheRealProcessesOwnBias) {
+  Night night;
+  night.real_bias = true;
+  EXPECT_LE(AlarmsInNights(night, 20, 300), 1);
+}
+
+TEST(Nights, OneProcessASideNeverAlarmsOnATwoPercentBias) {
+  Night night;
+  night.processes = 1;
+  EXPECT_EQ(AlarmsInNights(night, 20, 500), 0);
+}
+
+TEST(Nights, TwoPercentSlowerAtHalfAPercentOfNoiseIsFound) {
+  const auto real = Load();
+  Night night;
+  night.processes = 7;
+  night.bias = 0.005;
+  night.sample_noise = 0.005;
+  night.slowdown = 0.02;
+  int found = 0, alarms = 0;
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    const Outcome outcome = RunNight(night, real, seed);
+    found += outcome.found ? 1 : 0;
+    alarms += outcome.alarms;
+  }
+  std::cout << "seeds 1 to 100: found in " << found << ", other alarms " << alarms << "\n";
+  EXPECT_GE(found, 95);
+  EXPECT_LE(alarms, 5) << "in 100 nights";
+}
+
+}  // namespace
+}  // namespace dynbench::judge
