@@ -9,6 +9,7 @@
 
 #include "CLI/CLI.hpp"
 #include "common/base/version.h"
+#include "coordinator/acceptor.h"
 #include "coordinator/server.h"
 #include "spdlog/sinks/stdout_color_sinks.h"
 #include "spdlog/spdlog.h"
@@ -77,6 +78,7 @@ int Main(int argc, char** argv) {
   options.dispatcher.lease_ttl_ns = static_cast<int64_t>(lease_ttl_s * kNsPerSecond);
   options.dispatcher.beat_interval_ns = static_cast<int64_t>(beat_s * kNsPerSecond);
 
+  RaiseDescriptorLimit();
   const sigset_t signals = StopSignals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
