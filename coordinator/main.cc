@@ -6,8 +6,10 @@
 
 #include <cstdlib>
 #include <string>
+#include <tuple>
 
 #include "CLI/CLI.hpp"
+#include "common/base/durations.h"
 #include "common/base/version.h"
 #include "coordinator/acceptor.h"
 #include "coordinator/server.h"
@@ -61,6 +63,14 @@ int Main(int argc, char** argv) {
   app.add_option("--beat", beat_s, "seconds between beats")
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
+  std::string retain_samples, retain_logs, retain_activity;
+  app.add_option("--retain-samples", retain_samples,
+                 "drop samples of results older than this (90d); results and figures stay")
+      ->type_name("TIME");
+  app.add_option("--retain-logs", retain_logs, "drop logs of attempts older than this")
+      ->type_name("TIME");
+  app.add_option("--retain-activity", retain_activity, "drop slot time and events older than this")
+      ->type_name("TIME");
   app.set_version_flag("--version", std::string("dynbench-coordinator ") + kVersion);
   try {
     app.parse(argc, argv);
@@ -78,7 +88,24 @@ int Main(int argc, char** argv) {
   options.dispatcher.lease_ttl_ns = static_cast<int64_t>(lease_ttl_s * kNsPerSecond);
   options.dispatcher.beat_interval_ns = static_cast<int64_t>(beat_s * kNsPerSecond);
 
+<<<<<<< HEAD
   RaiseDescriptorLimit();
+=======
+  for (const auto& [text, flag, kept_ms] :
+       {std::tuple(&retain_samples, "--retain-samples", &options.retention.samples_ms),
+        std::tuple(&retain_logs, "--retain-logs", &options.retention.logs_ms),
+        std::tuple(&retain_activity, "--retain-activity", &options.retention.activity_ms)}) {
+    if (text->empty()) continue;
+    const auto parsed = ParseDurationMs(*text, flag);
+    if (!parsed.ok() || *parsed == 0) {
+      spdlog::error("{}", parsed.ok() ? std::string(flag) + ": 0 would drop everything"
+                                      : std::string(parsed.status().message()));
+      return kUsage;
+    }
+    *kept_ms = *parsed;
+  }
+
+>>>>>>> scheduler
   const sigset_t signals = StopSignals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);

@@ -80,6 +80,7 @@ class Server::Impl {
   session::ChangeFeed feed_;
   session::Predictions predictions_;
   std::unique_ptr<ingest::Ingest> ingest_;
+  std::unique_ptr<ingest::RetentionKeeper> retention_;
   std::unique_ptr<session::QueryPool> pool_;
   std::unique_ptr<session::Dispatcher> dispatcher_;
   std::unique_ptr<web::HttpServer> http_;
@@ -134,6 +135,7 @@ absl::Status Server::Impl::Start(const ServerOptions& options) {
   sessions_ = std::make_unique<session::WorkerSessionService>(dispatcher_.get(), pool_.get());
   RETURN_IF_ERROR(Listen(listen));
   http_->Serve(context, &metrics_);
+  retention_ = std::make_unique<ingest::RetentionKeeper>(options.retention, ingest_.get());
   ready_file_ = options.state_dir + "/coordinator.json";
   WriteReady();
   spdlog::info("coordinator {} on {}, database {}", address_, http_url_, database_);
@@ -211,6 +213,7 @@ void Server::Impl::Stop() {
     grpc_->Wait();
   }
   if (http_ != nullptr) http_->Stop();
+  retention_.reset();
   pool_.reset();
   if (dispatcher_ != nullptr) dispatcher_->Stop();
   ingest_.reset();  // commits what was handed in

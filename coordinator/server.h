@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "coordinator/ingest/retention_keeper.h"
 #include "coordinator/session/dispatcher.h"
 
 namespace dynbench {
@@ -18,6 +19,7 @@ struct ServerOptions {
   std::string suites_dir;                 // empty: plan::FindSuitesFolder
   bool insecure = false;                  // an address that is not loopback, without TLS
   session::DispatcherOptions dispatcher;
+  ingest::RetentionOptions retention;
 };
 
 class Server {

@@ -47,6 +47,9 @@ struct Flags {
   int64_t cache_cap_mib = 20'480;
   int64_t artifacts_cap_mib = 10'240;
   int keep_failed = 20;
+  int64_t grace_s = 0;
+  int64_t recheck_s = 10;
+  std::vector<std::string> labels;
 };
 
 std::string Getenv(const char* name) {
@@ -150,6 +153,22 @@ absl::Status CheckCoordinator(const std::string& address) {
       "--coordinator \"", address, "\" is no HOST:PORT; write for example 127.0.0.1:7411"));
 }
 
+// What was found, and over it what the operator says: --label KEY=VALUE.
+absl::StatusOr<std::map<std::string, std::string>> Labels(const Flags& flags,
+                                                          const Inventory& inventory) {
+  std::map<std::string, std::string> labels = FoundLabels(inventory);
+  if (!flags.pool.empty()) labels["pool"] = flags.pool;
+  for (const std::string& text : flags.labels) {
+    const size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--label \"", text, "\" is no KEY=VALUE; write for example rack=7"));
+    }
+    labels[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return labels;
+}
+
 absl::Status RunWorker(const Flags& flags) {
   // Blocked in every thread; taken from a descriptor below.
   sigset_t stops;
@@ -162,7 +181,9 @@ absl::Status RunWorker(const Flags& flags) {
   RETURN_IF_ERROR(CheckCoordinator(flags.coordinator));
   ASSIGN_OR_RETURN(const Share share, ParseShare(flags.share));
   AgentOptions options;
-  options.inventory = TakeInventory(*MakeNvmlProbe());
+  options.gpus = MakeNvmlProbe();
+  options.inventory = TakeInventory(*options.gpus);
+  ASSIGN_OR_RETURN(options.labels, Labels(flags, options.inventory));
   ASSIGN_OR_RETURN(options.cores, WantedCores(flags, options.inventory, share));
   std::vector<Gpu> gpus;
   if (flags.devices != "cpu") gpus = GpusOfShare(options.inventory.gpus, share);
@@ -184,20 +205,16 @@ absl::Status RunWorker(const Flags& flags) {
   options.cache_cap_bytes = flags.cache_cap_mib << 20;
   options.artifacts_cap_bytes = flags.artifacts_cap_mib << 20;
   options.keep_failed = flags.keep_failed;
+  options.grace_ms = flags.grace_s * 1000;
+  options.recheck_ms = flags.recheck_s * 1000;
   options.profile = ProfileLookup();
   EventLoop loop;
   ASSIGN_OR_RETURN(const std::unique_ptr<Agent> agent, Agent::Create(std::move(options), &loop));
   const UniqueFd signals(signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK));
-  bool asked = false;
   loop.Watch(signals.get(), [&] {
     signalfd_siginfo info;
     while (read(signals.get(), &info, sizeof info) == sizeof info) {
-      if (asked) {
-        spdlog::warn("asked twice to stop: stopping now");
-        loop.Stop();
-      }
-      asked = true;
-      agent->Drain();
+      agent->Stop();
     }
   });
   agent->Start();
@@ -246,6 +263,15 @@ int Main(int argc, char** argv) {
     to->add_option("--cores", flags.cores, "Cores to claim, e.g. 0-3 (default: all allowed)");
     to->add_option("--share", flags.share, "K/N: this worker is the K-th of N on this host");
     to->add_option("--pool", flags.pool, "A label for people and schedules");
+    to->add_option("--label", flags.labels, "KEY=VALUE that jobs may ask for; may be repeated")
+        ->type_size(1)
+        ->allow_extra_args(false);
+    to->add_option("--grace", flags.grace_s,
+                   "Seconds that what runs may take to end after SIGTERM; then it is given back")
+        ->check(CLI::Range(0, 86'400));
+    to->add_option("--recheck", flags.recheck_s,
+                   "Seconds after which a failed check of a slot is repeated, doubled each time")
+        ->check(CLI::Range(1, 600));
     to->add_option("--devices", flags.devices, "auto (GPUs if there are any), cpu or cuda")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
     to->add_option("--lanes", flags.lanes, "Experiments side by side in a slot (0: chosen)")

@@ -42,7 +42,7 @@ absl::StatusOr<JobRow> GetJob(Database& db, JobId job) {
 }
 
 absl::StatusOr<plan::Request> GetRequest(Database& db, JobId job) {
-  Statement query(db, "SELECT request FROM job WHERE id = ?");
+  Statement query(db, "SELECT text FROM request WHERE job = ?");
   query.Bind(job);
   ASSIGN_OR_RETURN(const bool found, query.Step());
   if (!found) return NoSuchJob(db, job);

@@ -46,10 +46,14 @@ struct WorkerRow {
   std::string inventory_json;             // sockets, cores, memory, devices
   std::string environments_json;          // [{name, torch_version, hash, capabilities…}]
   std::vector<std::string> slot_devices;  // by slot index
+  std::string labels_json = "{}";         // {name: value}
+  int64_t clock_skew_ms = 0;              // its clock minus ours
 };
 absl::Status UpsertWorker(Database& db, const WorkerRow& worker, UnixTimeMs now);
-// When a worker that has left was last heard of. Never moves that time back.
-absl::Status RecordLastSeen(Database& db, const WorkerId& worker, UnixTimeMs seen);
+// When a worker that has left was last heard of, and its clock minus ours then. Never moves the
+// time back.
+absl::Status RecordLastSeen(Database& db, const WorkerId& worker, UnixTimeMs seen,
+                            int64_t clock_skew_ms);
 
 // FailedPrecondition: the slot or one of the experiments has a live lease, or the epoch is not
 // above every earlier one. An experiment that got its result meanwhile gets a superseded attempt,

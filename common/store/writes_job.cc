@@ -13,7 +13,7 @@ namespace {
 // The job that this key was used for before, or nullopt.
 absl::StatusOr<std::optional<InsertedJob>> FindByKey(Database& db, const std::string& key,
                                                      const std::string& request) {
-  Statement find(db, "SELECT id, request FROM job WHERE idempotency_key = ?");
+  Statement find(db, "SELECT id, text FROM job JOIN request ON job = id WHERE idempotency_key = ?");
   find.Bind(key);
   ASSIGN_OR_RETURN(const bool found, find.Step());
   if (!found) return std::optional<InsertedJob>();
@@ -44,18 +44,20 @@ std::string SuiteOf(const NewJob& job) {
 absl::StatusOr<JobId> InsertJobRow(Database& db, const NewJob& job, const std::string& request) {
   const bool empty = job.plan.experiments.empty();
   Statement insert(db,
-                   "INSERT INTO job(idempotency_key, suite, label, user, request, policy, priority,"
+                   "INSERT INTO job(idempotency_key, suite, label, user, policy, priority,"
                    " state, retries, planned, submitted_unix_ms, finished_unix_ms)"
-                   " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id");
+                   " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id");
   insert.Bind(
       job.idempotency_key.empty() ? std::nullopt : std::optional<std::string>(job.idempotency_key),
-      SuiteOf(job), job.request.label, job.request.user, request, ToString(job.request.policy),
+      SuiteOf(job), job.request.label, job.request.user, ToString(job.request.policy),
       job.request.priority, empty ? "finished" : "running", NullIfNone(job.retries),
       static_cast<int64_t>(job.plan.experiments.size()), job.submitted_at,
       empty ? std::optional<int64_t>(job.submitted_at.ms) : std::nullopt);
   ASSIGN_OR_RETURN(const bool row, insert.Step());
   const JobId id(row ? insert.Int(0) : 0);
   RETURN_IF_ERROR(insert.Run());
+  Statement text(db, "INSERT INTO request(job, text) VALUES (?, ?)");
+  RETURN_IF_ERROR(text.Bind(id, request).Run());
   return id;
 }
 

@@ -64,20 +64,24 @@ absl::Status UpsertWorker(Database& db, const WorkerRow& worker, UnixTimeMs now)
   RETURN_IF_ERROR(insert_fingerprint.Bind(fingerprint, worker.inventory_json, now).Run());
   Statement upsert(db,
                    "INSERT INTO worker(id, host, version, fingerprint, environments,"
-                   " first_seen_unix_ms, last_seen_unix_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)"
+                   " first_seen_unix_ms, last_seen_unix_ms, labels, clock_skew_ms)"
+                   " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8)"
                    " ON CONFLICT(id) DO UPDATE SET host = ?2, version = ?3, fingerprint = ?4,"
-                   " environments = ?5, last_seen_unix_ms = ?6");
-  RETURN_IF_ERROR(
-      upsert.Bind(worker.id, worker.host, worker.version, fingerprint, environments.dump(), now)
-          .Run());
+                   " environments = ?5, last_seen_unix_ms = ?6, labels = ?7, clock_skew_ms = ?8");
+  RETURN_IF_ERROR(upsert
+                      .Bind(worker.id, worker.host, worker.version, fingerprint,
+                            environments.dump(), now, worker.labels_json, worker.clock_skew_ms)
+                      .Run());
   RETURN_IF_ERROR(ReplaceSlots(db, worker));
   return ReplaceEnvironments(db, worker, environments, now);
 }
 
-absl::Status RecordLastSeen(Database& db, const WorkerId& worker, UnixTimeMs seen) {
-  Statement update(
-      db, "UPDATE worker SET last_seen_unix_ms = MAX(last_seen_unix_ms, ?2) WHERE id = ?1");
-  return update.Bind(worker, seen).Run();
+absl::Status RecordLastSeen(Database& db, const WorkerId& worker, UnixTimeMs seen,
+                            int64_t clock_skew_ms) {
+  Statement update(db,
+                   "UPDATE worker SET last_seen_unix_ms = MAX(last_seen_unix_ms, ?2),"
+                   " clock_skew_ms = ?3 WHERE id = ?1");
+  return update.Bind(worker, seen, clock_skew_ms).Run();
 }
 
 }  // namespace dynbench::store

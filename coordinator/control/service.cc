@@ -8,8 +8,10 @@
 
 #include "common/base/status.h"
 #include "common/base/version.h"
+#include "common/store/holds.h"
 #include "coordinator/control/jobs.h"
 #include "coordinator/control/log_stream.h"
+#include "coordinator/control/operations.h"
 #include "coordinator/control/planning.h"
 #include "coordinator/control/put_file.h"
 #include "coordinator/control/results.h"
@@ -75,6 +77,14 @@ Submitted FinishWith(v1::SubmitReply* reply, grpc::ServerUnaryReactor* reactor) 
   return [reply, reactor](absl::StatusOr<v1::SubmitReply> result) {
     const absl::Status status = result.status();
     if (status.ok()) *reply = *std::move(result);
+    reactor->Finish(ToGrpc(status));
+  };
+}
+
+session::Dispatcher::WorkerAnswer FinishWith(v1::Worker* reply, grpc::ServerUnaryReactor* reactor) {
+  return [reply, reactor](absl::StatusOr<v1::Worker> worker) {
+    const absl::Status status = worker.status();
+    if (status.ok()) *reply = *std::move(worker);
     reactor->Finish(ToGrpc(status));
   };
 }
@@ -229,14 +239,70 @@ grpc::ServerWriteReactor<v1::Worker>* ControlService::ListWorkers(
       context_, [this](store::Database& db) -> absl::StatusOr<std::vector<v1::Worker>> {
         ASSIGN_OR_RETURN(session::FleetView fleet, context_.dispatcher->ViewFleet());
         ASSIGN_OR_RETURN(const auto known, store::ListWorkers(db));
+        ASSIGN_OR_RETURN(const auto holds, store::LoadHolds(db));
         std::set<std::string> connected;
         for (const v1::Worker& worker : fleet.workers) connected.insert(worker.id());
         std::vector<v1::Worker> all = std::move(fleet.workers);
         for (const store::WorkerInfo& worker : known) {
-          if (connected.count(worker.id.value) == 0) all.push_back(session::ToProto(worker));
+          if (connected.count(worker.id.value) == 0) all.push_back(AwayWorker(worker, holds));
         }
         return all;
       });
+}
+
+grpc::ServerUnaryReactor* ControlService::DrainWorker(grpc::CallbackServerContext* call,
+                                                      const v1::DrainWorkerRequest* request,
+                                                      v1::Worker* reply) {
+  grpc::ServerUnaryReactor* reactor = call->DefaultReactor();
+  context_.dispatcher->DrainWorker(request->worker(), request->deadline_ms(), request->reason(),
+                                   FinishWith(reply, reactor));
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* ControlService::ReleaseWorker(grpc::CallbackServerContext* call,
+                                                        const v1::ReleaseWorkerRequest* request,
+                                                        v1::Worker* reply) {
+  grpc::ServerUnaryReactor* reactor = call->DefaultReactor();
+  const auto slot = request->has_slot() ? std::optional<int>(request->slot()) : std::nullopt;
+  context_.dispatcher->ReleaseWorker(request->worker(), slot, FinishWith(reply, reactor));
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* ControlService::QuarantineWorker(
+    grpc::CallbackServerContext* call, const v1::QuarantineWorkerRequest* request,
+    v1::Worker* reply) {
+  grpc::ServerUnaryReactor* reactor = call->DefaultReactor();
+  const auto slot = request->has_slot() ? std::optional<int>(request->slot()) : std::nullopt;
+  context_.dispatcher->QuarantineWorker(request->worker(), slot, request->reason(),
+                                        FinishWith(reply, reactor));
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* ControlService::GetIdle(grpc::CallbackServerContext* call,
+                                                  const v1::GetIdleRequest* request,
+                                                  v1::IdleReport* reply) {
+  grpc::ServerUnaryReactor* reactor = call->DefaultReactor();
+  context_.dispatcher->FlushActivity([this, request, reply, reactor](const absl::Status& flushed) {
+    if (!flushed.ok()) return reactor->Finish(ToGrpc(flushed));
+    const absl::Status queued = context_.pool->Run([request, reply, reactor](store::Database& db) {
+      reactor->Finish(ToGrpc(LoadIdle(db, *request, reply)));
+    });
+    if (!queued.ok()) reactor->Finish(ToGrpc(queued));
+  });
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* ControlService::Backup(grpc::CallbackServerContext* call,
+                                                 const v1::BackupRequest* request,
+                                                 v1::BackupReply* reply) {
+  return Answer(context_, call, [this, request, reply](store::Database&) {
+    return MakeBackup(context_, *request, reply);
+  });
+}
+
+grpc::ServerReadReactor<v1::ImportResultsChunk>* ControlService::ImportResults(
+    grpc::CallbackServerContext* /*call*/, v1::ImportResultsReply* reply) {
+  return NewImport(&context_, reply);
 }
 
 }  // namespace dynbench::control

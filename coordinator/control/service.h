@@ -39,6 +39,23 @@ class ControlService : public v1::Control::CallbackService {
                                                     const v1::GetLogRequest* request) override;
   grpc::ServerWriteReactor<v1::Worker>* ListWorkers(grpc::CallbackServerContext* call,
                                                     const v1::ListWorkersRequest* request) override;
+  grpc::ServerUnaryReactor* DrainWorker(grpc::CallbackServerContext* call,
+                                        const v1::DrainWorkerRequest* request,
+                                        v1::Worker* reply) override;
+  grpc::ServerUnaryReactor* ReleaseWorker(grpc::CallbackServerContext* call,
+                                          const v1::ReleaseWorkerRequest* request,
+                                          v1::Worker* reply) override;
+  grpc::ServerUnaryReactor* QuarantineWorker(grpc::CallbackServerContext* call,
+                                             const v1::QuarantineWorkerRequest* request,
+                                             v1::Worker* reply) override;
+  grpc::ServerUnaryReactor* GetIdle(grpc::CallbackServerContext* call,
+                                    const v1::GetIdleRequest* request,
+                                    v1::IdleReport* reply) override;
+  grpc::ServerUnaryReactor* Backup(grpc::CallbackServerContext* call,
+                                   const v1::BackupRequest* request,
+                                   v1::BackupReply* reply) override;
+  grpc::ServerReadReactor<v1::ImportResultsChunk>* ImportResults(
+      grpc::CallbackServerContext* call, v1::ImportResultsReply* reply) override;
 
  private:
   const Context context_;

@@ -9,7 +9,9 @@
 #include "common/base/check.h"
 #include "common/base/mutex.h"
 #include "common/base/time.h"
+#include "common/store/wal_readers.h"
 #include "coordinator/ingest/batch.h"
+#include "spdlog/spdlog.h"
 
 namespace dynbench::ingest {
 namespace {
@@ -19,6 +21,11 @@ constexpr int64_t kCheckpointBytes = 32 << 20;
 // Idle: not for every single change.
 constexpr int64_t kIdleCheckpointBytes = 1 << 20;
 constexpr auto kIdleWait = std::chrono::milliseconds(500);
+// A file of the log that once grew is cut when nothing is to be done.
+constexpr int64_t kTruncateBytes = 64 << 20;
+// The log cannot be emptied past what a reader still sees: who that is gets named, once a minute.
+constexpr int64_t kWarnBytes = 256 << 20;
+constexpr int64_t kWarnEveryNs = 60 * kNsPerSecond;
 
 }  // namespace
 
@@ -70,7 +77,7 @@ class Ingest::Impl {
       if (wake_.WaitFor(mu_, kIdleWait) || !queue_.empty() || stopping_) continue;
       if (db_->wal_bytes() <= kIdleCheckpointBytes) continue;
       mu_.Unlock();
-      Checkpoint(/*truncate=*/false);
+      Checkpoint(/*truncate=*/store::WalBytes(db_->path()) > kTruncateBytes);
       mu_.Lock();
     }
     // A single change at rest goes at once; in a stream it waits a moment for its neighbours.
@@ -112,13 +119,26 @@ class Ingest::Impl {
 
   // An error is no harm: the log stays, and the next try comes.
   void Checkpoint(bool truncate) {
-    if (!db_->Checkpoint(truncate).ok()) return;
+    const bool done = db_->Checkpoint(truncate).ok();
+    if (db_->wal_bytes() > kWarnBytes) NameReaders();
+    if (!done) return;
     MutexLock lock(mu_);
     ++counters_.checkpoints;
   }
 
+  void NameReaders() {
+    const MonotonicTime now = MonotonicNow();
+    if (now < next_warning_) return;
+    next_warning_ = now + kWarnEveryNs;
+    const std::string who = store::Describe(store::WalReaders(db_->path()));
+    spdlog::warn(
+        "the write-ahead log of {} has {} MiB and cannot be emptied: an old state is read by {}",
+        db_->path(), db_->wal_bytes() >> 20, who.empty() ? "somebody" : who);
+  }
+
   const std::unique_ptr<store::Database> db_;  // the writer thread's
   const int64_t stop_wait_ns_;
+  MonotonicTime next_warning_;  // the writer thread's
   mutable Mutex mu_;
   CondVar wake_;
   std::deque<Pending> queue_ GUARDED_BY(mu_);

@@ -22,6 +22,7 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -34,10 +35,12 @@
 #include "coordinator/session/change_feed.h"
 #include "coordinator/session/event_loop.h"
 #include "coordinator/session/fleet.h"
+#include "coordinator/session/holds.h"
 #include "coordinator/session/live_jobs.h"
 #include "coordinator/session/log_relay.h"
 #include "coordinator/session/observer.h"
 #include "coordinator/session/predictions.h"
+#include "coordinator/session/slot_times.h"
 
 namespace dynbench::session {
 
@@ -47,6 +50,8 @@ struct DispatcherOptions {
   int crash_budget = 2;
   // How long a hello waits for the old stream of the same worker id to end before it is refused.
   int64_t duplicate_grace_ns = kNsPerSecond;
+  // Of jobs that do not say (scheduler::Options).
+  int64_t unplaceable_grace_ns = scheduler::Options().unplaceable_grace_ns;
 };
 
 // A job that was committed, with its experiments that need running.
@@ -54,12 +59,17 @@ struct AddedJob {
   v1::Job job;  // coverage: what is done already (skipped)
   plan::PartitionPolicy policy = plan::PartitionPolicy::kDynamic;
   int priority = 0;
+  std::vector<std::string> require;
+  int64_t deadline_unix_ms = 0;      // 0: none
+  int64_t unplaceable_grace_s = -1;  // -1: the scheduler's
   // Parallel: those without a result. Made by Append, before the ids are known, so that neither the
   // writer nor the dispatcher spends its time on it.
   std::vector<LiveExperiment> live;
   std::vector<scheduler::Task> tasks;
 
-  void Append(const plan::Experiment& experiment, double expected_s);
+  // Takes over what of the request concerns the scheduler. Before Append.
+  void TakeFrom(const plan::Request& request);
+  void Append(const plan::Experiment& experiment, double expected_s, const WorkerId& home);
   void Identify(size_t index, JobId job_id, ExperimentId id);
 };
 
@@ -119,6 +129,23 @@ class Dispatcher {
   void FollowLog(ExperimentId experiment, std::shared_ptr<LogFollower> follower);
   void UnfollowLog(ExperimentId experiment, std::shared_ptr<LogFollower> follower);
 
+  // ---- operators ----
+  using WorkerAnswer = std::function<void(absl::StatusOr<v1::Worker>)>;
+  // Each is kept in the store first. `worker` is an id, or the name of a host with one worker.
+  // FailedPrecondition: not connected, or no such slot. InvalidArgument: no reason.
+  // What runs may end within `deadline_ms`; then it is given back. Drained again: replaced.
+  void DrainWorker(std::string worker, int64_t deadline_ms, std::string reason, WorkerAnswer done);
+  // Every slot, or this one. A slot that its own worker quarantined is checked again.
+  void ReleaseWorker(std::string worker, std::optional<int> slot, WorkerAnswer done);
+  void QuarantineWorker(std::string worker, std::optional<int> slot, std::string reason,
+                        WorkerAnswer done);
+  // A result that did not come through its worker's stream. NotFound: no such attempt was ever
+  // leased here. `done` runs after the commit.
+  using Imported = std::function<void(absl::StatusOr<store::Acceptance>)>;
+  void ImportResult(v1::AttemptFinished finished, Imported done);
+  // Commits where slot time went until now.
+  void FlushActivity(std::function<void(const absl::Status&)> done);
+
   // ---- questions; Unavailable when the dispatcher does not answer within kAnswerTime ----
   // ETA and coverage of each job, in order; reasons only when asked for, at most 10 lines a job.
   absl::StatusOr<std::vector<JobView>> ViewJobs(std::vector<JobId> jobs, bool with_reasons);
@@ -126,6 +153,8 @@ class Dispatcher {
   absl::StatusOr<std::map<ExperimentId, std::string>> ViewPhases(JobId job);
   absl::StatusOr<std::vector<std::string>> ExplainWaiting(ExperimentId experiment);
   absl::StatusOr<FleetView> ViewFleet();
+  // What of these no worker that is known could run, a line for each kind.
+  absl::StatusOr<std::vector<std::string>> ViewUnplaceable(std::vector<scheduler::Task> tasks);
   absl::StatusOr<Totals> ViewTotals();
 
  private:
@@ -144,7 +173,9 @@ class Dispatcher {
   UnixTimeMs unix_now() const { return loop_->unix_now(); }
 
   // Life (dispatcher.cc)
-  void Recover(const store::OpenWork& work);
+  // `requests`: of the jobs of `work`, in order.
+  void Recover(const store::OpenWork& work, const std::vector<plan::Request>& requests);
+  scheduler::JobAdded ToEvent(JobId id, AddedJob& job);
   MonotonicTime Turn(MonotonicTime now);
   void Resumed(MonotonicTime now, int64_t gap_ns);
   void KeepBeats(MonotonicTime now);
@@ -153,18 +184,43 @@ class Dispatcher {
   // Workers (dispatcher_workers.cc)
   void OnHello(const std::shared_ptr<WorkerLink>& link, const v1::Hello& hello, v1::Welcome welcome,
                bool waited);
-  void Admit(const std::shared_ptr<WorkerLink>& link, const v1::Hello& hello);
+  void Admit(const std::shared_ptr<WorkerLink>& link, const v1::Hello& hello, bool degraded);
   void OnMessage(const std::shared_ptr<WorkerLink>& link, const WorkerId& worker,
                  v1::WorkerMessage& message);
+  void OnReturned(const v1::AttemptReturned& message);
   void OnBeat(ConnectedWorker& worker, const v1::WorkerBeat& beat);
   void OnStarted(const WorkerId& worker, const AttemptId& attempt, UnixTimeMs started_at);
   void OnPhase(const v1::PhaseChanged& phase);
-  void OnFinished(const WorkerId& worker, v1::AttemptFinished& finished);
+  void OnFinished(const WorkerId& worker, v1::AttemptFinished& finished, Imported imported);
   void OnResultCommitted(const std::shared_ptr<PendingResult>& result, const absl::Status& status);
   void OnLog(const v1::LogChunk& chunk);
   void OnSlots(ConnectedWorker& worker);
   void Leave(const WorkerId& worker);
   void WatchLog(const LiveExperiment& experiment, bool watch);
+
+  // Operators, health and slot time (dispatcher_operations.cc)
+  absl::StatusOr<ConnectedWorker*> FindNamed(const std::string& name);
+  // Stores `change`, then runs `apply` here (with nullptr when the worker has left meanwhile) and
+  // answers how the worker is then.
+  void Decide(const WorkerId& worker, const ingest::Change& change,
+              std::function<void(ConnectedWorker*)> apply, WorkerAnswer done);
+  // What the worker's slots offer, with everything that holds them.
+  std::vector<scheduler::SlotOffer> OffersOf(const ConnectedWorker& worker) const;
+  std::map<int, std::string> StatesOf(const ConnectedWorker& worker) const;
+  // After something that holds slots of the worker has changed.
+  void OffersChanged(const ConnectedWorker& worker);
+  void SendDrain(const ConnectedWorker& worker);
+  // A drain that outlived a connection is told again; one that was lifted meanwhile, too.
+  void RepeatHolds(const ConnectedWorker& worker);
+  // Until the slot's checks pass, or it is released.
+  void Quarantine(const SlotId& slot, const std::string& reason);
+  void OnPreflight(ConnectedWorker& worker, const v1::PreflightReport& report);
+  void OnActivity(const ConnectedWorker& worker, const v1::SlotActivity& activity);
+  void KeepSlotTimes(bool open);
+  // What runs on each slot, by name.
+  std::map<SlotId, std::string> Busy() const;
+  v1::Worker DescribeWorker(const ConnectedWorker& worker,
+                            const std::map<SlotId, std::string>& busy) const;
 
   // Actions (dispatcher_actions.cc)
   void Feed(const scheduler::Event& event);
@@ -173,6 +229,8 @@ class Dispatcher {
   void CarryOut(const scheduler::Conclude& conclude);
   void CarryOut(const scheduler::Requeue& requeue);
   void CarryOut(const scheduler::CloseLease& close);
+  void CarryOut(const scheduler::Quarantine& quarantine);
+  void CarryOut(const scheduler::ReportCluster& cluster);
   void OnGrantCommitted(LeaseEpoch epoch, const absl::Status& status);
   void GiveBack(LeaseEpoch epoch, const std::vector<ExperimentId>& experiments,
                 const std::string& reason);
@@ -199,7 +257,11 @@ class Dispatcher {
   Fleet fleet_;
   LiveJobs live_;
   LogRelay relay_;
+  Holds holds_;
+  SlotTimes slot_times_;
+  MonotonicTime next_open_spans_;
   std::map<LeaseEpoch, PendingGrant> pending_grants_;
+  std::set<SlotId> stopped_slots_;  // by the scheduler, for equal failures
   std::set<JobId> dirty_;
   MonotonicTime next_beat_;
 

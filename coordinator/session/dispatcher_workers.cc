@@ -1,7 +1,9 @@
 // What workers say. See dispatcher.h for the order of things.
+#include <algorithm>
 #include <utility>
 
 #include "common/base/status.h"
+#include "common/formats/error_clusters.h"
 #include "coordinator/session/dispatcher.h"
 #include "proto/dynbench/convert.h"
 #include "spdlog/spdlog.h"
@@ -18,6 +20,7 @@ struct Dispatcher::PendingResult {
   UnixTimeMs started_at, finished_at;
   MonotonicTime arrived_at;
   store::Acceptance acceptance = store::Acceptance::kDuplicate;
+  Imported imported;  // brought by hand
 };
 
 void Dispatcher::Hello(std::shared_ptr<WorkerLink> link, v1::Hello hello, v1::Welcome welcome) {
@@ -74,12 +77,14 @@ void Dispatcher::OnHello(const std::shared_ptr<WorkerLink>& link, const v1::Hell
     Leave(id);
   }
   v1::CoordinatorMessage message;
+  const bool degraded = welcome.verdict() == v1::Welcome::DEGRADED;
   *message.mutable_welcome() = std::move(welcome);
   link->Send(std::move(message));
-  Admit(link, hello);
+  Admit(link, hello, degraded);
 }
 
-void Dispatcher::Admit(const std::shared_ptr<WorkerLink>& link, const v1::Hello& hello) {
+void Dispatcher::Admit(const std::shared_ptr<WorkerLink>& link, const v1::Hello& hello,
+                       bool degraded) {
   const WorkerId id(hello.worker_id());
   const int64_t last_start = fleet_.LastProcessStart(id);
   const bool died =
@@ -87,10 +92,12 @@ void Dispatcher::Admit(const std::shared_ptr<WorkerLink>& link, const v1::Hello&
   spdlog::info("worker {} on {} joined: {} slots, {} environments, {} leases held, {} spooled",
                id.value, hello.host(), hello.slots_size(), hello.environments_size(),
                hello.held_size(), hello.spooled_results());
-  const ConnectedWorker& worker = fleet_.Join(id, link, hello, now(), unix_now());
+  ConnectedWorker& worker = fleet_.Join(id, link, hello, now(), unix_now());
+  worker.degraded = degraded;
+  if (hello.sent_unix_ms() > 0) worker.clock_skew_ms = hello.sent_unix_ms() - worker.last_seen.ms;
   Commit(
       absl::StrCat("worker ", id.value),
-      [this, row = ToRow(hello)](store::Database& db) {
+      [this, row = ToRow(worker)](store::Database& db) {
         RETURN_IF_ERROR(store::UpsertWorker(db, row, unix_now()));
         return store::RecordEvent(db, "worker_joined", row.id.value, row.host, unix_now());
       },
@@ -102,7 +109,9 @@ void Dispatcher::Admit(const std::shared_ptr<WorkerLink>& link, const v1::Hello&
     }
     Feed(event);
   }
-  Feed(scheduler::WorkerJoined{id, Offers(worker.hello), HeldLeases(hello)});
+  slot_times_.Joined(id, StatesOf(worker), worker.last_seen);
+  Feed(scheduler::WorkerJoined{id, OffersOf(worker), HeldLeases(hello)});
+  RepeatHolds(worker);
   // Adopted leases keep running where they are. What the scheduler did not adopt it has revoked;
   // a lease that it granted anew has another epoch.
   for (const scheduler::HeldLease& held : HeldLeases(hello)) {
@@ -121,10 +130,13 @@ void Dispatcher::Leave(const WorkerId& worker) {
   if (const ConnectedWorker* gone = fleet_.Find(worker)) {
     Commit(
         absl::StrCat("worker ", worker.value),
-        [worker, seen = gone->last_seen](store::Database& db) {
-          return store::RecordLastSeen(db, worker, seen);
+        [worker, seen = gone->last_seen, skew = gone->clock_skew_ms](store::Database& db) {
+          return store::RecordLastSeen(db, worker, seen, skew);
         },
         nullptr);
+    // Between two beats silence says nothing.
+    const int64_t heard_ms = gone->last_seen.ms + options_.beat_interval_ns / kNsPerMs;
+    slot_times_.Left(worker, {std::min(unix_now().ms, heard_ms)});
   }
   fleet_.Leave(worker);
   Feed(scheduler::WorkerLeft{worker});
@@ -133,7 +145,7 @@ void Dispatcher::Leave(const WorkerId& worker) {
 void Dispatcher::OnMessage(const std::shared_ptr<WorkerLink>& link, const WorkerId& id,
                            v1::WorkerMessage& message) {
   // A result is good whichever stream of the worker brought it.
-  if (message.has_finished()) OnFinished(id, *message.mutable_finished());
+  if (message.has_finished()) OnFinished(id, *message.mutable_finished(), nullptr);
   ConnectedWorker* worker = fleet_.Find(id);
   if (worker == nullptr || worker->link != link) return;
   worker->last_heard = now();
@@ -147,9 +159,7 @@ void Dispatcher::OnMessage(const std::shared_ptr<WorkerLink>& link, const Worker
     case v1::WorkerMessage::kPhase:
       return OnPhase(message.phase());
     case v1::WorkerMessage::kReturned:
-      return Feed(scheduler::Returned{proto::FromProto(message.returned().attempt()),
-                                      message.returned().reason(),
-                                      message.returned().infrastructure_failure()});
+      return OnReturned(message.returned());
     case v1::WorkerMessage::kSlots:
       *worker->hello.mutable_slots() = message.slots().slots();
       return OnSlots(*worker);
@@ -161,15 +171,27 @@ void Dispatcher::OnMessage(const std::shared_ptr<WorkerLink>& link, const Worker
     case v1::WorkerMessage::kHello:
       return worker->link->Close("a second Hello on one stream");
     case v1::WorkerMessage::kActivity:
+      return OnActivity(*worker, message.activity());
     case v1::WorkerMessage::kPreflight:
+      return OnPreflight(*worker, message.preflight());
     case v1::WorkerMessage::kFinished:
     case v1::WorkerMessage::MESSAGE_NOT_SET:  // of a newer worker: nothing that we must understand
       return;
   }
 }
 
+void Dispatcher::OnReturned(const v1::AttemptReturned& message) {
+  scheduler::Returned event{proto::FromProto(message.attempt()), message.reason(),
+                            message.infrastructure_failure()};
+  if (const LiveExperiment* live = live_.Find(event.attempt.experiment)) {
+    event.signature = formats::ErrorSignature(event.reason, live->model);
+  }
+  Feed(event);
+}
+
 void Dispatcher::OnBeat(ConnectedWorker& worker, const v1::WorkerBeat& beat) {
   worker.hello.set_spooled_results(beat.spooled_results());
+  if (beat.sent_unix_ms() > 0) worker.clock_skew_ms = beat.sent_unix_ms() - worker.last_seen.ms;
   Feed(scheduler::Beat{worker.id});
   // What started while the stream was lost.
   for (const v1::AttemptId& running : beat.running()) {
@@ -204,10 +226,12 @@ void Dispatcher::OnPhase(const v1::PhaseChanged& message) {
   if (feed_->HasWatchers(live->job)) feed_->PublishRow(live->job, LiveJobs::Row(*live));
 }
 
-void Dispatcher::OnFinished(const WorkerId& worker, v1::AttemptFinished& finished) {
+void Dispatcher::OnFinished(const WorkerId& worker, v1::AttemptFinished& finished,
+                            Imported imported) {
   auto pending = std::make_shared<PendingResult>();
   pending->attempt = proto::FromProto(finished.attempt());
   pending->worker = worker;
+  pending->imported = std::move(imported);
   pending->message = std::move(*finished.mutable_result());
   pending->log = std::move(*finished.mutable_log());
   pending->started_at = {finished.started_unix_ms()};
@@ -243,6 +267,11 @@ void Dispatcher::OnResultCommitted(const std::shared_ptr<PendingResult>& pending
   const AttemptId& attempt = pending->attempt;
   ConnectedWorker* worker = fleet_.Find(pending->worker);
   const bool unknown = status.code() == absl::StatusCode::kNotFound;
+  if (pending->imported) {
+    pending->imported(status.ok() ? absl::StatusOr<store::Acceptance>(pending->acceptance)
+                                  : status);
+    if (!status.ok()) return;
+  }
   if (!status.ok() && !unknown) {
     spdlog::error("result of experiment {} could not be stored: {}", attempt.experiment.value,
                   status.ToString());
@@ -268,8 +297,8 @@ void Dispatcher::OnResultCommitted(const std::shared_ptr<PendingResult>& pending
     live->started_unix_ms = pending->started_at.ms;
     if (const auto experiment = plan::ExperimentFromJson(live->json); experiment.ok()) {
       predictions_->Observe(
-          *experiment,
-          static_cast<double>(pending->finished_at.ms - pending->started_at.ms) / 1000);
+          *experiment, static_cast<double>(pending->finished_at.ms - pending->started_at.ms) / 1000,
+          pending->worker);
     }
   }
   Feed(scheduler::Finished{attempt});
@@ -277,10 +306,10 @@ void Dispatcher::OnResultCommitted(const std::shared_ptr<PendingResult>& pending
 }
 
 void Dispatcher::OnSlots(ConnectedWorker& worker) {
-  Feed(scheduler::SlotsChanged{worker.id, Offers(worker.hello)});
+  OffersChanged(worker);
   Commit(
       absl::StrCat("worker ", worker.id.value),
-      [this, row = ToRow(worker.hello)](store::Database& db) {
+      [this, row = ToRow(worker)](store::Database& db) {
         return store::UpsertWorker(db, row, unix_now());
       },
       nullptr);

@@ -95,11 +95,22 @@ std::vector<scheduler::SlotOffer> Offers(const v1::Hello& hello) {
   std::vector<scheduler::SlotOffer> offers;
   for (const v1::Slot& slot : hello.slots()) {
     scheduler::SlotOffer offer{slot.index(), slot.device(), {}, slot.accepting(), slot.reason()};
+    offer.labels = {hello.labels().begin(), hello.labels().end()};
+    offer.labels["host"] = hello.host();
+    offer.labels["worker"] = hello.worker_id();
+    if (!hello.pool().empty()) offer.labels["pool"] = hello.pool();
+    if (!slot.device_name().empty()) offer.labels["device_name"] = slot.device_name();
     for (const v1::Environment& environment : hello.environments()) {
       const auto& devices = environment.devices();
       if (devices.empty() ||
           std::find(devices.begin(), devices.end(), slot.device()) != devices.end()) {
         offer.environments.insert(environment.name());
+        plan::EnvironmentOffer& facts = offer.facts[environment.name()];
+        facts.capabilities = {environment.capabilities().begin(), environment.capabilities().end()};
+        facts.suites = {environment.suites().begin(), environment.suites().end()};
+        facts.versions = {environment.packages().begin(), environment.packages().end()};
+        facts.versions["torch"] = environment.torch_version();
+        facts.versions["python"] = environment.python_version();
       }
     }
     offers.push_back(std::move(offer));
@@ -118,7 +129,8 @@ std::vector<scheduler::HeldLease> HeldLeases(const v1::Hello& hello) {
   return held;
 }
 
-store::WorkerRow ToRow(const v1::Hello& hello) {
+store::WorkerRow ToRow(const ConnectedWorker& worker) {
+  const v1::Hello& hello = worker.hello;
   store::WorkerRow row;
   row.id = WorkerId(hello.worker_id());
   row.host = hello.host();
@@ -133,6 +145,10 @@ store::WorkerRow ToRow(const v1::Hello& hello) {
     if (row.slot_devices.size() <= index) row.slot_devices.resize(index + 1);
     row.slot_devices[index] = slot.device();
   }
+  row.labels_json =
+      Json(std::map<std::string, std::string>(hello.labels().begin(), hello.labels().end()))
+          .dump(-1, ' ', false, Json::error_handler_t::replace);
+  row.clock_skew_ms = worker.clock_skew_ms;
   return row;
 }
 
@@ -144,6 +160,10 @@ v1::Worker ToProto(const ConnectedWorker& worker) {
   out.set_connected(true);
   out.set_last_seen_unix_ms(worker.last_seen.ms);
   out.set_spooled_results(worker.hello.spooled_results());
+  out.set_clock_skew_ms(worker.clock_skew_ms);
+  out.set_degraded(worker.degraded);
+  out.set_state("connected");
+  *out.mutable_labels() = worker.hello.labels();
   for (const v1::Slot& slot : worker.hello.slots()) {
     v1::WorkerSlot& to = *out.add_slots();
     to.set_index(slot.index());
@@ -171,6 +191,14 @@ v1::Worker ToProto(const store::WorkerInfo& worker) {
   out.set_host(worker.host);
   out.set_version(worker.version);
   out.set_last_seen_unix_ms(worker.last_seen.ms);
+  out.set_state("away");
+  out.set_clock_skew_ms(worker.clock_skew_ms);
+  const Json labels = Json::parse(worker.labels_json, nullptr, false);
+  if (labels.is_object()) {
+    for (const auto& [name, value] : labels.items()) {
+      if (value.is_string()) (*out.mutable_labels())[name] = value.get<std::string>();
+    }
+  }
   const Json environments = Json::parse(worker.environments_json, nullptr, false);
   if (!environments.is_array()) return out;
   for (const Json& e : environments) {

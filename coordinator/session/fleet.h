@@ -36,6 +36,10 @@ struct ConnectedWorker {
   v1::Hello hello;  // kept up to date with SlotsChanged and EnvironmentsChanged; no held, no died
   MonotonicTime last_heard;
   UnixTimeMs last_seen;
+  bool degraded = false;      // speaks an older protocol
+  int64_t clock_skew_ms = 0;  // its clock minus ours, when it last said the time
+  // Environments that do not work on a slot: why, by slot and name. docs/reliability.md
+  std::map<int, std::map<std::string, std::string>> failed_environments = {};
 };
 
 class Fleet {
@@ -61,8 +65,9 @@ class Fleet {
 
 std::vector<scheduler::SlotOffer> Offers(const v1::Hello& hello);
 std::vector<scheduler::HeldLease> HeldLeases(const v1::Hello& hello);
-store::WorkerRow ToRow(const v1::Hello& hello);
-// connected = true; slots' `busy_with` is the caller's to fill.
+// What the worker says of itself and its clock minus ours.
+store::WorkerRow ToRow(const ConnectedWorker& worker);
+// connected = true; what slots do and what holds them is the caller's to fill.
 v1::Worker ToProto(const ConnectedWorker& worker);
 // A worker that is in the store but not connected.
 v1::Worker ToProto(const store::WorkerInfo& worker);

@@ -16,9 +16,12 @@ void AddAllVerbs(CommandTree& tree) {
   AddCancel(tree);
   AddRetry(tree);
   AddWorkers(tree);
+  AddIdle(tree);
   AddEnv(tree);
   AddSuite(tree);
   AddDoctor(tree);
+  AddBackup(tree);
+  AddImport(tree);
   AddLocal(tree);
   AddCompletion(tree);
   AddVersion(tree);

@@ -93,7 +93,7 @@ CLI::App* CommandTree::AddGroup(const std::string& name, const std::string& summ
   CLI::App* group = root_.add_subcommand(name, summary);
   group->footer("");
   group->set_help_flag("-h,--help", "print this help and exit")->group(kEveryVerb);
-  group->require_subcommand(0, 1);
+  group->require_subcommand(1);
   return group;
 }
 
@@ -205,7 +205,7 @@ absl::StatusOr<std::vector<std::string>> CommandTree::CheckWords(
     }
     RETURN_IF_ERROR(CheckValue(*app, *option, *value));
   }
-  if (!help && !VerbNames(*app).empty()) {
+  if (!help && !VerbNames(*app).empty() && runs_.count(app) == 0) {
     return Usage(*app, "no verb given; one of: " + absl::StrJoin(VerbNames(*app), ", "));
   }
   return bound;

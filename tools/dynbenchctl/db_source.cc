@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "common/base/status.h"
+#include "common/store/holds.h"
 #include "common/store/store.h"
 
 namespace dynbench::cli {
@@ -39,6 +40,28 @@ std::vector<EnvironmentView> EnvironmentsOf(const std::string& text) {
                             Words(item, "capabilities")});
   }
   return environments;
+}
+
+std::map<std::string, std::string> LabelsOf(const std::string& text) {
+  std::map<std::string, std::string> labels;
+  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return labels;
+  for (const auto& [name, value] : json.items()) {
+    if (value.is_string()) labels[name] = value.get<std::string>();
+  }
+  return labels;
+}
+
+// As the coordinator says it of a worker that is away.
+std::string ReasonOf(const store::HoldRows& holds, const WorkerId& worker) {
+  for (const store::DrainRow& row : holds.drains) {
+    if (row.worker == worker) return "drained: " + row.reason;
+  }
+  for (const store::QuarantineRow& row : holds.quarantines) {
+    if (row.slot.worker != worker) continue;
+    return "slot " + std::to_string(row.slot.index) + " quarantined: " + row.reason;
+  }
+  return "";
 }
 
 class DbSource : public Source {
@@ -101,6 +124,7 @@ class DbSource : public Source {
 
   absl::StatusOr<std::vector<WorkerView>> Workers() override {
     ASSIGN_OR_RETURN(const auto rows, store::ListWorkers(*db_));
+    ASSIGN_OR_RETURN(const store::HoldRows holds, store::LoadHolds(*db_));
     std::vector<WorkerView> workers;
     for (const store::WorkerInfo& row : rows) {
       WorkerView worker;
@@ -109,9 +133,17 @@ class DbSource : public Source {
       worker.version = row.version;
       worker.last_seen = row.last_seen;
       worker.environments = EnvironmentsOf(row.environments_json);
+      worker.clock_skew_ms = row.clock_skew_ms;
+      worker.labels = LabelsOf(row.labels_json);
+      worker.reason = ReasonOf(holds, row.id);
       workers.push_back(std::move(worker));
     }
     return workers;
+  }
+
+  absl::StatusOr<std::vector<store::SlotSeconds>> Idle(UnixTimeMs since,
+                                                       UnixTimeMs until) override {
+    return store::SecondsByReason(*db_, since, until);
   }
 
   absl::StatusOr<std::string> File(const std::string& sha256) override {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -7,18 +8,14 @@
 #include "common/plan/catalog.h"
 #include "proto/dynbench/convert.h"
 #include "tools/dynbenchctl/client.h"
+#include "tools/dynbenchctl/doctor_database.h"
 #include "tools/dynbenchctl/remote_source.h"
 #include "tools/dynbenchctl/table.h"
 #include "tools/dynbenchctl/verbs.h"
+#include "tools/dynbenchctl/worker_text.h"
 
 namespace dynbench::cli {
 namespace {
-
-struct Check {
-  std::string name;
-  bool fine = false;
-  std::string finding;  // what was found, and the next step when it is not fine
-};
 
 Check CheckSuites() {
   const auto folder = plan::FindSuitesFolder();
@@ -77,6 +74,70 @@ Check CheckEnvironments(const std::vector<WorkerView>& workers) {
   return {"environments", true, names};
 }
 
+// The coordinator is on this machine, or behind a tunnel that ends here: its file is looked for.
+bool IsHere(const std::string& address) {
+  const std::string host = address.substr(0, address.rfind(':'));
+  return host == "localhost" || host == "[::1]" || host.compare(0, 4, "127.") == 0;
+}
+
+void Append(std::string* text, const std::string& more) {
+  *text += (text->empty() ? "" : "; ") + more;
+}
+
+// Who does not do what it could, and whose clock is wrong.
+Check CheckHealth(const std::vector<WorkerView>& workers) {
+  std::string drained, bad;
+  for (const WorkerView& worker : workers) {
+    const std::string name = worker.id + " on " + worker.host;
+    if (worker.state == "drained" || worker.state == "draining") {
+      Append(&drained, name + " is " + worker.state + ": " + worker.reason);
+      continue;
+    }
+    if (!worker.connected && !worker.reason.empty()) Append(&drained, name + ": " + worker.reason);
+    if (!worker.connected) continue;
+    for (const SlotView& slot : worker.slots) {
+      if (slot.state == "quarantined") {
+        Append(&bad, name + " slot " + std::to_string(slot.index) + " is quarantined: " +
+                         slot.reason + " (dynbenchctl workers release " + worker.id + ")");
+      }
+    }
+    if (worker.degraded) Append(&bad, name + " speaks an older protocol: upgrade it");
+  }
+  if (!bad.empty()) return {"health", false, bad + (drained.empty() ? "" : "; " + drained)};
+  return {"health", true, drained.empty() ? "no worker is quarantined or degraded" : drained};
+}
+
+Check CheckClocks(const std::vector<WorkerView>& workers) {
+  int64_t largest_ms = 0;
+  std::string bad;
+  for (const WorkerView& worker : workers) {
+    if (!worker.connected) continue;
+    largest_ms = std::max<int64_t>(largest_ms, std::abs(worker.clock_skew_ms));
+    if (std::abs(worker.clock_skew_ms) <= kClockSkewWarnMs) continue;
+    Append(&bad, worker.host + " is " + std::to_string(std::abs(worker.clock_skew_ms)) +
+                     (worker.clock_skew_ms > 0 ? " ms ahead" : " ms behind"));
+  }
+  if (!bad.empty()) {
+    return {"clocks", false,
+            bad + "; set them (ntp, chrony): times of different hosts do not sort"};
+  }
+  return {"clocks", true, "within " + std::to_string(largest_ms) + " ms of the coordinator's"};
+}
+
+// A worker that is connected and was not heard for long will be taken for gone.
+Check CheckSilence(const std::vector<WorkerView>& workers) {
+  constexpr int64_t kSilentMs = 30'000;
+  std::string silent;
+  for (const WorkerView& worker : workers) {
+    const int64_t age_ms = UnixNow().ms - worker.last_seen.ms;
+    if (!worker.connected || age_ms <= kSilentMs) continue;
+    Append(&silent,
+           worker.id + " on " + worker.host + " for " + std::to_string(age_ms / 1000) + " s");
+  }
+  if (silent.empty()) return {"beats", true, "every connected worker is heard"};
+  return {"beats", false, "not heard: " + silent + "; is its host stopped or overloaded?"};
+}
+
 std::vector<Check> RunChecks(const Globals& globals) {
   std::vector<Check> checks = {CheckSuites()};
   auto client = Client::Connect(globals.coordinator);
@@ -92,7 +153,14 @@ std::vector<Check> RunChecks(const Globals& globals) {
   }
   checks.push_back({"coordinator", true, globals.coordinator + ", web " + info->http_address()});
   checks.push_back(CheckVersion(*info));
-  checks.push_back({"database", !info->database().empty(), info->database()});
+  if (IsHere(globals.coordinator)) {
+    const auto database = CheckDatabase(info->database());
+    checks.insert(checks.end(), database.begin(), database.end());
+  } else {
+    checks.push_back(
+        {"database", true,
+         info->database() + ", on the coordinator's host: run " + "doctor --db there"});
+  }
   const auto workers = MakeRemoteSource(*std::move(client))->Workers();
   if (!workers.ok()) {
     checks.push_back({"workers", false, std::string(workers.status().message())});
@@ -101,13 +169,20 @@ std::vector<Check> RunChecks(const Globals& globals) {
   checks.push_back(CheckWorkers(*workers, globals.coordinator));
   checks.push_back(CheckSlots(*workers));
   checks.push_back(CheckEnvironments(*workers));
+  checks.push_back(CheckHealth(*workers));
+  checks.push_back(CheckClocks(*workers));
+  checks.push_back(CheckSilence(*workers));
   return checks;
 }
 
 VerbResult Doctor(Context& context) {
-  RETURN_IF_ERROR(NeedsCoordinator(context.globals, "doctor"));
-  RETURN_IF_ERROR(CheckAddress(context.globals.coordinator, "--coordinator"));
-  const auto checks = RunChecks(context.globals);
+  std::vector<Check> checks;
+  if (context.globals.db.empty()) {
+    RETURN_IF_ERROR(CheckAddress(context.globals.coordinator, "--coordinator"));
+    checks = RunChecks(context.globals);
+  } else {
+    checks = CheckDatabase(AbsolutePath(context, context.globals.db));
+  }
   const bool fine =
       std::all_of(checks.begin(), checks.end(), [](const Check& check) { return check.fine; });
   if (context.globals.json) {
@@ -133,7 +208,8 @@ VerbResult Doctor(Context& context) {
 void AddDoctor(CommandTree& tree) {
   tree.AddVerb(
       "doctor",
-      "Check what a job needs, from here to the workers; exit 3 when something is missing.",
+      "Check what a job needs, from here to the workers, and the database where it is on this "
+      "machine; exit 3 when something is missing. With --db: only that database.",
       &Doctor);
 }
 

@@ -74,7 +74,10 @@ std::string OptionLabel(const CLI::Option& option) {
 
 std::string UsageLine(const CLI::App& app) {
   std::string line = "usage: " + CommandPath(app);
-  if (!Subcommands(app).empty()) line += " VERB";
+  if (!Subcommands(app).empty()) {
+    const bool optional = app.get_parent() != nullptr && app.get_require_subcommand_min() == 0;
+    line += optional ? " [VERB]" : " VERB";
+  }
   line += " [flags]";
   for (const CLI::Option* option : app.get_options()) {
     if (!option->get_positional()) continue;

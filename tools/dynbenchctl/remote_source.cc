@@ -94,6 +94,21 @@ class RemoteSource : public Source {
     return workers;
   }
 
+  absl::StatusOr<std::vector<store::SlotSeconds>> Idle(UnixTimeMs since,
+                                                       UnixTimeMs until) override {
+    v1::GetIdleRequest request;
+    request.set_since_unix_ms(since.ms);
+    request.set_until_unix_ms(until.ms);
+    ASSIGN_OR_RETURN(
+        const v1::IdleReport report,
+        (client_->Call<v1::GetIdleRequest, v1::IdleReport>(&v1::Control::Stub::GetIdle, request)));
+    std::vector<store::SlotSeconds> rows;
+    for (const v1::IdleSpan& span : report.spans()) {
+      rows.push_back({{WorkerId(span.worker()), span.slot()}, span.reason(), span.seconds()});
+    }
+    return rows;
+  }
+
   absl::StatusOr<std::string> File(const std::string& sha256) override {
     const auto sessions = v1::WorkerSession::NewStub(client_->channel());
     v1::FetchFileRequest request;
@@ -177,9 +192,16 @@ WorkerView FromProto(const v1::Worker& message) {
   worker.connected = message.connected();
   worker.last_seen = {message.last_seen_unix_ms()};
   worker.spooled_results = message.spooled_results();
+  worker.state =
+      message.state().empty() ? (message.connected() ? "connected" : "away") : message.state();
+  worker.reason = message.reason();
+  worker.degraded = message.degraded();
+  worker.clock_skew_ms = message.clock_skew_ms();
+  worker.labels = {message.labels().begin(), message.labels().end()};
   for (const v1::WorkerSlot& slot : message.slots()) {
     worker.slots.push_back({slot.index(), slot.device(), slot.device_name(), slot.cores(),
-                            slot.reason(), slot.busy_with(), slot.accepting()});
+                            slot.reason(), slot.busy_with(), slot.accepting(), slot.state(),
+                            slot.activity()});
   }
   for (const v1::WorkerEnvironment& environment : message.environments()) {
     worker.environments.push_back(

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "common/base/ids.h"
 #include "common/formats/results_json.h"
 #include "common/store/queries.h"
+#include "common/store/slot_time.h"
 #include "tools/dynbenchctl/context.h"
 
 namespace dynbench::cli {
@@ -36,6 +38,8 @@ struct SlotView {
   int index = 0;
   std::string device, device_name, cores, reason, busy_with;
   bool accepting = false;
+  std::string state;     // one word for why not accepting
+  std::string activity;  // what it does now
 };
 
 struct EnvironmentView {
@@ -51,6 +55,11 @@ struct WorkerView {
   std::vector<SlotView> slots;
   std::vector<EnvironmentView> environments;
   int spooled_results = 0;
+  std::string state = "away";  // "connected", "draining", "drained", "quarantined"
+  std::string reason;          // of the drain or quarantine
+  bool degraded = false;
+  int64_t clock_skew_ms = 0;
+  std::map<std::string, std::string> labels;
 };
 
 class Source {
@@ -69,6 +78,9 @@ class Source {
   virtual absl::Status Log(ExperimentId experiment, bool follow,
                            const std::function<void(std::string_view)>& sink) = 0;
   virtual absl::StatusOr<std::vector<WorkerView>> Workers() = 0;
+  // Where slot time went between the two times.
+  virtual absl::StatusOr<std::vector<store::SlotSeconds>> Idle(UnixTimeMs since,
+                                                               UnixTimeMs until) = 0;
   // The bytes of a model file that travelled with a job.
   virtual absl::StatusOr<std::string> File(const std::string& sha256) = 0;
 };

@@ -17,10 +17,13 @@ void AddCancel(CommandTree& tree);
 void AddRetry(CommandTree& tree);
 void AddRepro(CommandTree& tree);
 void AddExplain(CommandTree& tree);
-void AddWorkers(CommandTree& tree);
+void AddWorkers(CommandTree& tree);  // and drain, release, quarantine
+void AddIdle(CommandTree& tree);
 void AddEnv(CommandTree& tree);
 void AddSuite(CommandTree& tree);
 void AddDoctor(CommandTree& tree);
+void AddBackup(CommandTree& tree);
+void AddImport(CommandTree& tree);
 void AddLocal(CommandTree& tree);
 void AddCompletion(CommandTree& tree);
 void AddVersion(CommandTree& tree);

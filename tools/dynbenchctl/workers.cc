@@ -1,91 +1,23 @@
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "common/base/status.h"
-#include "common/base/time.h"
-#include "tools/dynbenchctl/job_view.h"
+#include "tools/dynbenchctl/client.h"
+#include "common/base/durations.h"
+#include "tools/dynbenchctl/remote_source.h"
 #include "tools/dynbenchctl/source.h"
 #include "tools/dynbenchctl/table.h"
 #include "tools/dynbenchctl/verbs.h"
+#include "tools/dynbenchctl/worker_text.h"
 
 namespace dynbench::cli {
 namespace {
 
-std::string Joined(const std::vector<EnvironmentView>& environments) {
-  std::string text;
-  for (const EnvironmentView& environment : environments) {
-    text += (text.empty() ? "" : ", ") + environment.name;
-  }
-  return text.empty() ? "none" : text;
-}
-
-std::string WorkersText(const std::vector<WorkerView>& workers, const formats::TableStyle& style) {
-  formats::TextTable table({{"worker"},
-                            {"host"},
-                            {"version"},
-                            {"state"},
-                            {"slot"},
-                            {"device"},
-                            {"cores"},
-                            {"environments"},
-                            {"busy with"},
-                            {"remark"}});
-  for (const WorkerView& worker : workers) {
-    const std::string state = worker.connected ? "connected" : "away";
-    std::string remark;
-    if (!worker.connected) remark = "last seen " + DateTime(worker.last_seen) + " UTC";
-    if (worker.spooled_results > 0) {
-      remark += (remark.empty() ? "" : ", ") + std::to_string(worker.spooled_results) +
-                " results to send";
-    }
-    auto add = [&](const std::vector<std::string>& slot, const std::string& slot_remark) {
-      std::vector<std::string> cells = {worker.id, worker.host, worker.version, state};
-      cells.insert(cells.end(), {slot[0], slot[1], slot[2]});
-      cells.insert(cells.end(), {Joined(worker.environments), slot[3]});
-      cells.push_back(slot_remark.empty() || remark.empty() ? remark + slot_remark
-                                                            : remark + ", " + slot_remark);
-      AddTextRow(table, cells);
-    };
-    for (const SlotView& slot : worker.slots) {
-      const std::string device =
-          slot.device_name.empty() ? slot.device : slot.device + " (" + slot.device_name + ")";
-      add({std::to_string(slot.index), device, slot.cores, slot.busy_with},
-          slot.accepting ? "" : "takes nothing: " + slot.reason);
-    }
-    if (worker.slots.empty()) add({"", "", "", ""}, "");
-  }
-  return table.Render(style);
-}
-
-Json WorkersJson(const std::vector<WorkerView>& workers) {
-  Json list = Json::array();
-  for (const WorkerView& worker : workers) {
-    Json json = {{"id", worker.id},
-                 {"host", worker.host},
-                 {"version", worker.version},
-                 {"connected", worker.connected},
-                 {"last_seen_unix_ms", worker.last_seen.ms},
-                 {"spooled_results", worker.spooled_results},
-                 {"slots", Json::array()},
-                 {"environments", Json::array()}};
-    for (const SlotView& slot : worker.slots) {
-      json["slots"].push_back({{"index", slot.index},
-                               {"device", slot.device},
-                               {"device_name", slot.device_name},
-                               {"cores", slot.cores},
-                               {"accepting", slot.accepting},
-                               {"reason", slot.reason},
-                               {"busy_with", slot.busy_with}});
-    }
-    for (const EnvironmentView& environment : worker.environments) {
-      json["environments"].push_back({{"name", environment.name},
-                                      {"torch_version", environment.torch_version},
-                                      {"hash", environment.hash},
-                                      {"python", environment.python},
-                                      {"suites", environment.suites},
-                                      {"capabilities", environment.capabilities}});
-    }
-    list.push_back(std::move(json));
-  }
-  return {{"schema", "dynbench.workers/1"}, {"workers", list}};
-}
+struct Arguments {
+  std::string worker, deadline = "10m", reason;
+  int slot = -1;
+};
 
 VerbResult Workers(Context& context) {
   ASSIGN_OR_RETURN(const auto source, OpenSource(context.globals));
@@ -101,11 +33,99 @@ VerbResult Workers(Context& context) {
   return ExitCode::kDone;
 }
 
+// Asks, and prints the worker as it is afterwards.
+template <typename Request>
+VerbResult Change(Context& context, const char* verb,
+                  grpc::Status (v1::Control::Stub::*method)(grpc::ClientContext*, const Request&,
+                                                            v1::Worker*),
+                  const Request& request) {
+  RETURN_IF_ERROR(NeedsCoordinator(context.globals, std::string("workers ") + verb));
+  ASSIGN_OR_RETURN(const auto client, Client::Connect(context.globals.coordinator));
+  ASSIGN_OR_RETURN(const v1::Worker reply, (client->Call<Request, v1::Worker>(method, request)));
+  const std::vector<WorkerView> workers = {FromProto(reply)};
+  if (context.globals.json) {
+    PrintJson(context, WorkersJson(workers));
+  } else if (!context.globals.quiet) {
+    context.out() << WorkersText(workers, StyleOf(context));
+  }
+  return ExitCode::kDone;
+}
+
+VerbResult Drain(Context& context, const Arguments& arguments) {
+  ASSIGN_OR_RETURN(const int64_t deadline_ms, ParseDurationMs(arguments.deadline, "--deadline"));
+  v1::DrainWorkerRequest request;
+  request.set_worker(arguments.worker);
+  request.set_deadline_ms(deadline_ms);
+  request.set_reason(arguments.reason);
+  return Change(context, "drain", &v1::Control::Stub::DrainWorker, request);
+}
+
+VerbResult Release(Context& context, const Arguments& arguments) {
+  v1::ReleaseWorkerRequest request;
+  request.set_worker(arguments.worker);
+  if (arguments.slot >= 0) request.set_slot(arguments.slot);
+  return Change(context, "release", &v1::Control::Stub::ReleaseWorker, request);
+}
+
+VerbResult Quarantine(Context& context, const Arguments& arguments) {
+  v1::QuarantineWorkerRequest request;
+  request.set_worker(arguments.worker);
+  request.set_reason(arguments.reason);
+  if (arguments.slot >= 0) request.set_slot(arguments.slot);
+  return Change(context, "quarantine", &v1::Control::Stub::QuarantineWorker, request);
+}
+
+CLI::App* AddChange(CommandTree& tree, CLI::App* parent, const std::string& name,
+                    const std::string& summary, const std::shared_ptr<Arguments>& arguments,
+                    VerbResult (*run)(Context&, const Arguments&)) {
+  CLI::App* verb = tree.AddVerb(
+      name, summary, [arguments, run](Context& context) { return run(context, *arguments); },
+      parent);
+  verb->add_option("WORKER", arguments->worker, "its id, or the name of a host with one worker")
+      ->required();
+  return verb;
+}
+
+void AddSlot(CLI::App* verb, const std::shared_ptr<Arguments>& arguments) {
+  verb->add_option("--slot", arguments->slot, "only this slot")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber)
+      ->group("flags");
+}
+
 }  // namespace
 
 void AddWorkers(CommandTree& tree) {
-  tree.AddVerb("workers", "The fleet: workers, slots, environments, and what each is busy with.",
-               &Workers);
+  CLI::App* workers = tree.AddVerb(
+      "workers", "The fleet: workers, slots, environments, and what each is busy with.", &Workers);
+  auto drain = std::make_shared<Arguments>();
+  CLI::App* verb =
+      AddChange(tree, workers, "drain",
+                "Take a worker out of work, until its release, also over restarts. What runs may "
+                "end within the deadline; then it is given back and counts against nobody.",
+                drain, &Drain);
+  verb->add_option("--deadline", drain->deadline, "for what runs (default: 10m); 0: at once")
+      ->type_name("TIME")
+      ->group("flags");
+  verb->add_option("--reason", drain->reason, "why; shown until the release")
+      ->type_name("TEXT")
+      ->group("flags");
+  auto release = std::make_shared<Arguments>();
+  verb = AddChange(tree, workers, "release",
+                   "Undo a drain or quarantine. A slot that fails its own checks is checked again "
+                   "at once.",
+                   release, &Release);
+  AddSlot(verb, release);
+  auto quarantine = std::make_shared<Arguments>();
+  verb = AddChange(tree, workers, "quarantine",
+                   "Take a worker, or one slot of it, out of work because it is suspect, until "
+                   "its release. What runs goes on.",
+                   quarantine, &Quarantine);
+  AddSlot(verb, quarantine);
+  verb->add_option("--reason", quarantine->reason, "why; shown until the release")
+      ->type_name("TEXT")
+      ->required()
+      ->group("flags");
 }
 
 }  // namespace dynbench::cli

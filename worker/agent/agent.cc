@@ -1,14 +1,17 @@
 #include "worker/agent/agent.h"
 
+#include <signal.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <random>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "common/base/sha256.h"
 #include "common/base/status.h"
 #include "common/base/time.h"
 #include "common/base/version.h"
@@ -25,8 +28,8 @@ namespace {
 constexpr int64_t kArtifactsOfAttemptBytes = int64_t{1} << 30;
 constexpr int64_t kLogEveryMs = 250;
 constexpr int64_t kDiskEveryMs = 5'000;
-constexpr int64_t kDrainLimitNs = 20 * kNsPerSecond;
-constexpr int64_t kDrainLookMs = 20;
+// For the first checks, before the coordinator is told what there is.
+constexpr int64_t kFirstChecksMs = 1'000;
 
 int64_t FreeBytes(const std::string& path) {
   struct statvfs info {};
@@ -34,12 +37,13 @@ int64_t FreeBytes(const std::string& path) {
   return static_cast<int64_t>(info.f_bavail) * static_cast<int64_t>(info.f_frsize);
 }
 
-std::string Gib(int64_t bytes) {
-  return absl::StrFormat("%.1f GiB", static_cast<double>(bytes) / (int64_t{1} << 30));
+std::mt19937& Generator() {
+  static thread_local std::mt19937 generator{std::random_device{}()};
+  return generator;
 }
 
-bool IsSha256(const std::string& text) {
-  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+std::string Gib(int64_t bytes) {
+  return absl::StrFormat("%.1f GiB", static_cast<double>(bytes) / (int64_t{1} << 30));
 }
 
 }  // namespace
@@ -65,6 +69,10 @@ Agent::Agent(AgentOptions options, EventLoop* loop, Identity identity, Spool spo
       folders_(options_.state_dir + "/work", options_.keep_failed),
       artifacts_(options_.state_dir + "/artifacts", kArtifactsOfAttemptBytes,
                  options_.artifacts_cap_bytes),
+      files_(options_.state_dir + "/files",
+             {[this](const std::string& sha256) { return session_->FetchFile(sha256); },
+              [](int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); },
+              [] { return std::uniform_real_distribution<>()(Generator()); }}),
       started_at_(UnixNow()),
       engine_({options_.state_dir, options_.cores, OwnEnvironment(), options_.profile}) {
   journal_.Load();
@@ -79,7 +87,7 @@ Agent::Agent(AgentOptions options, EventLoop* loop, Identity identity, Spool spo
   services.caches = &caches_;
   services.artifacts = &artifacts_;
   services.state_dir = options_.state_dir;
-  services.fetch_file = [this](const std::string& sha256) { return FetchModelFile(sha256); };
+  services.fetch_file = [this](const std::string& sha256) { return files_.Get(sha256); };
   services.environment = [this](const std::string& name) -> std::optional<Environment> {
     const auto it = environments_->usable().find(name);
     if (it == environments_->usable().end()) return std::nullopt;
@@ -102,14 +110,25 @@ Agent::Agent(AgentOptions options, EventLoop* loop, Identity identity, Spool spo
                             bool infrastructure) { SendReturned(attempt, reason, infrastructure); };
   reports.running_changed = [this] { journal_.SetRunning(Running()); };
   for (const SlotShape& shape : options_.slots) {
+    const size_t i = slots_.size();
+    reports.activity = [this, i](Activity activity) {
+      states_[i].lanes = activity;
+      NoteActivity(i);
+    };
+    reports.ended = [this, i](const plan::Result& result) { OnEnded(i, result); };
+    reports.trouble = [this, i] { OnTrouble(i); };
+    states_.push_back(
+        {SlotHealth(options_.recheck_ms), ActivityLog(started_at_.ms), Activity::kIdle, "none"});
     slots_.push_back(std::make_unique<Slot>(shape, services, reports));
   }
 }
 
 Agent::~Agent() {
-  for (EventLoop::TimerId timer : {beat_timer_, log_timer_, disk_timer_, drain_timer_}) {
+  for (EventLoop::TimerId timer : {beat_timer_, log_timer_, disk_timer_, drain_timer_, stop_timer_,
+                                   health_timer_, activity_timer_, first_timer_}) {
     loop_->Cancel(timer);
   }
+  if (const pid_t asking = asking_device_; asking > 0) kill(asking, SIGKILL);
   environments_.reset();
   slots_.clear();
   session_.reset();
@@ -127,6 +146,7 @@ void Agent::Start() {
   environments_ = std::make_unique<EnvironmentWatch>(
       loop_, options_.environments_dir, [this](const EnvironmentWatch::Environments& usable) {
         engine_.SetEnvironments(usable);
+        EnvironmentsChanged(usable);
         v1::WorkerMessage message;
         message.mutable_environments();
         for (const auto& [name, environment] : usable) {
@@ -139,9 +159,16 @@ void Agent::Start() {
                  options_.environments_dir);
   }
   engine_.SetEnvironments(environments_->usable());
-  CheckDisk();
   WriteWorkerFile(false);
-  session_->Start();
+  first_timer_ = loop_->After(kFirstChecksMs, [this] { StartSession(); });
+  CheckDisk();
+  EnvironmentsChanged(environments_->usable());
+}
+
+// Once: what a slot's first check says is in the first Hello, unless it takes long.
+void Agent::StartSession() {
+  loop_->Cancel(first_timer_);
+  if (!std::exchange(session_started_, true)) session_->Start();
 }
 
 v1::Hello Agent::MakeHello() {
@@ -151,16 +178,18 @@ v1::Hello Agent::MakeHello() {
   hello.set_host(options_.inventory.host);
   hello.set_version(kVersion);
   hello.set_pool(options_.pool);
+  for (const auto& [name, value] : options_.labels) (*hello.mutable_labels())[name] = value;
+  hello.set_sent_unix_ms(UnixNow().ms);
   hello.set_inventory_json(ToJson(options_.inventory).dump());
   for (const auto& [name, environment] : environments_->usable()) {
     *hello.add_environments() = ToProto(environment);
   }
   // What is owed: experiments of the slots, and results that nobody acknowledged yet.
   std::map<LeaseEpoch, std::pair<int, std::set<ExperimentId>>> held;
-  for (const auto& slot : slots_) {
-    *hello.add_slots() = ToProto(slot->shape(), not_accepting_);
-    for (const auto& [epoch, experiments] : slot->Held()) {
-      held[epoch] = {slot->shape().index, experiments};
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    *hello.add_slots() = ToProto(slots_[i]->shape(), BlockOf(i));
+    for (const auto& [epoch, experiments] : slots_[i]->Held()) {
+      held[epoch] = {slots_[i]->shape().index, experiments};
     }
   }
   for (const AttemptId& attempt : spool_.Attempts()) {
@@ -200,6 +229,9 @@ void Agent::OnWelcome(const v1::Welcome& welcome) {
     *message.mutable_returned() = returned;
     session_->Send(std::move(message));
   }
+  for (SlotState& state : states_) state.log.Again();
+  TellActivities();
+  RepeatReports();
   Beat();
 }
 
@@ -224,11 +256,15 @@ void Agent::OnMessage(const v1::CoordinatorMessage& message) {
     case v1::CoordinatorMessage::kWatchLog:
       return OnWatchLog(message.watch_log());
     case v1::CoordinatorMessage::kRestarting:
-      spdlog::info("the coordinator restarts");
+      spdlog::info("the coordinator restarts and expects to be back in {:.0f} s",
+                   static_cast<double>(message.restarting().expected_ms()) / 1000);
       return;
     case v1::CoordinatorMessage::kDrain:
+      return OnDrain(message.drain());
     case v1::CoordinatorMessage::kRelease:
+      return OnRelease();
     case v1::CoordinatorMessage::kPreflight:
+      return OnPreflight(message.preflight());
     case v1::CoordinatorMessage::kBeat:
     case v1::CoordinatorMessage::kWelcome:
     case v1::CoordinatorMessage::MESSAGE_NOT_SET:  // of a newer coordinator
@@ -321,8 +357,9 @@ void Agent::SendLogs() {
 
 void Agent::SendSlots() {
   v1::WorkerMessage message;
-  for (const auto& slot : slots_) {
-    *message.mutable_slots()->add_slots() = ToProto(slot->shape(), not_accepting_);
+  message.mutable_slots();
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    *message.mutable_slots()->add_slots() = ToProto(slots_[i]->shape(), BlockOf(i));
   }
   session_->Send(std::move(message));
 }
@@ -334,6 +371,7 @@ void Agent::Beat() {
   for (const AttemptId& attempt : Running()) *beat.add_running() = proto::ToProto(attempt);
   beat.set_spooled_results(spool_.size());
   beat.set_state_free_bytes(FreeBytes(options_.state_dir));
+  beat.set_sent_unix_ms(UnixNow().ms);
   session_->Send(std::move(message));
   beat_timer_ = loop_->After(beat_interval_ms_, [this] { Beat(); });
 }
@@ -341,7 +379,6 @@ void Agent::Beat() {
 void Agent::CheckDisk() {
   loop_->Cancel(disk_timer_);
   disk_timer_ = loop_->After(kDiskEveryMs, [this] { CheckDisk(); });
-  if (draining_) return;
   const int64_t free_bytes = FreeBytes(options_.state_dir);
   std::string reason;
   if (free_bytes >= 0 && free_bytes < options_.disk_low_bytes) {
@@ -353,35 +390,9 @@ void Agent::CheckDisk() {
     reason = absl::StrCat("results cannot be written: ", std::string(stored.message()));
   }
   // The figure alone moves all the time; it is told when acceptance changes.
-  if (reason.empty() == not_accepting_.empty()) return;
-  not_accepting_ = reason;
-  if (reason.empty()) {
-    spdlog::info("taking work again");
-  } else {
-    spdlog::warn("taking no work: {}", reason);
-  }
-  if (session_) SendSlots();
-}
-
-void Agent::Drain() {
-  if (draining_) return;
-  draining_ = true;
-  not_accepting_ = "the worker is stopping";
-  spdlog::info("stopping: unfinished experiments are given back");
-  SendSlots();
-  for (const auto& slot : slots_) slot->Drain(not_accepting_);
-  ContinueDrain(MonotonicNow().ns + kDrainLimitNs);
-}
-
-void Agent::ContinueDrain(int64_t deadline_ns) {
-  const bool idle =
-      std::all_of(slots_.begin(), slots_.end(), [](const auto& slot) { return slot->idle(); });
-  if ((idle && session_->flushed()) || MonotonicNow().ns > deadline_ns) {
-    journal_.SetRunning({});  // a wanted stop counts against nobody
-    loop_->Stop();
-    return;
-  }
-  drain_timer_ = loop_->After(kDrainLookMs, [this, deadline_ns] { ContinueDrain(deadline_ns); });
+  if (reason.empty() == disk_reason_.empty()) return;
+  disk_reason_ = reason;
+  BlocksChanged();
 }
 
 void Agent::WriteWorkerFile(bool connected) {
@@ -395,24 +406,6 @@ void Agent::WriteWorkerFile(bool connected) {
   const absl::Status written =
       WriteFileDurably(options_.state_dir + "/worker.json", json.dump() + "\n");
   if (!written.ok()) spdlog::warn("{}", written.ToString());
-}
-
-// On the preparer's thread.
-absl::StatusOr<std::string> Agent::FetchModelFile(const std::string& sha256) {
-  if (!IsSha256(sha256)) {
-    return absl::InvalidArgumentError(absl::StrCat("no content address: ", sha256));
-  }
-  const std::string folder = options_.state_dir + "/files";
-  const std::string path = absl::StrCat(folder, "/", sha256, ".py");
-  const auto present = ReadWholeFile(path);
-  if (present.ok() && Sha256Hex(*present) == sha256) return path;
-  ASSIGN_OR_RETURN(const std::string bytes, session_->FetchFile(sha256));
-  if (Sha256Hex(bytes) != sha256) {
-    return absl::DataLossError(absl::StrCat("file ", sha256, " came with other content"));
-  }
-  RETURN_IF_ERROR(MakePrivateFolder(folder));
-  RETURN_IF_ERROR(WriteFileDurably(path, bytes));
-  return path;
 }
 
 std::set<AttemptId> Agent::Running() const {

@@ -20,7 +20,7 @@ v1::Environment ToProto(const Environment& environment) {
   return message;
 }
 
-v1::Slot ToProto(const SlotShape& shape, const std::string& reason) {
+v1::Slot ToProto(const SlotShape& shape, const SlotBlock& block) {
   v1::Slot message;
   message.set_index(shape.index);
   message.set_device(shape.device);
@@ -28,8 +28,9 @@ v1::Slot ToProto(const SlotShape& shape, const std::string& reason) {
   message.set_device_uuid(shape.device_uuid);
   message.set_cores(FormatCoreSet(shape.cores));
   message.set_memory_bytes(shape.memory_bytes);
-  message.set_accepting(reason.empty());
-  message.set_reason(reason);
+  message.set_accepting(block.state.empty());
+  message.set_reason(block.reason);
+  message.set_state(block.state);
   return message;
 }
 

@@ -11,7 +11,11 @@ namespace dynbench::worker {
 
 v1::Environment ToProto(const Environment& environment);
 
-// `reason`: why the slot takes no work; empty: it does.
-v1::Slot ToProto(const SlotShape& shape, const std::string& reason);
+// Why a slot takes no work, as a word of the protocol (Slot.state) and in words.
+struct SlotBlock {
+  std::string state;  // empty: it takes work
+  std::string reason;
+};
+v1::Slot ToProto(const SlotShape& shape, const SlotBlock& block);
 
 }  // namespace dynbench::worker

@@ -10,6 +10,7 @@
 #include "common/plan/script_command.h"
 #include "proto/dynbench/convert.h"
 #include "spdlog/spdlog.h"
+#include "worker/agent/slot_run.h"
 #include "worker/engine/native_engine.h"
 #include "worker/host/durable_file.h"
 
@@ -20,25 +21,6 @@ namespace {
 constexpr int64_t kRestAfterTroubleMs = 1'000;
 
 }  // namespace
-
-// One attempt on this slot, from its place in the queue to its report.
-struct Slot::Run {
-  Planned planned;
-  plan::Experiment experiment;
-  Environment environment;
-  UnixTimeMs started_at;
-  WorkFolder work;
-  std::string cache_key;
-  std::string shared_dir;  // start shared
-  std::string model_file;
-  bool preparing = false;  // a preparation of the warm cache runs
-  bool in_engine = false;
-  bool dropped = false;   // revoked: nothing is reported
-  std::string give_back;  // draining: why it is returned
-  std::function<void()> window_granted;
-  std::vector<std::string> notes;
-  std::shared_ptr<LiveLog> log = std::make_shared<LiveLog>();
-};
 
 Slot::Slot(SlotShape shape, SlotServices services, SlotReports reports)
     : shape_(std::move(shape)), services_(std::move(services)), reports_(std::move(reports)) {}
@@ -54,8 +36,8 @@ void Slot::Add(const v1::Lease& lease) {
     bool known = running_.count(planned.id) > 0;
     for (const Planned& other : queue_) known = known || other.id == planned.id;
     if (known) continue;
-    if (draining_) {
-      reports_.returned(planned.id, *draining_, /*infrastructure=*/false);
+    if (!closed_.empty()) {
+      reports_.returned(planned.id, closed_, /*infrastructure=*/false);
       continue;
     }
     queue_.push_back(std::move(planned));
@@ -76,11 +58,15 @@ void Slot::Revoke(LeaseEpoch epoch, const std::set<ExperimentId>& experiments,
   }
 }
 
-void Slot::Drain(const std::string& reason) {
-  draining_ = reason;
+void Slot::Close(const std::string& reason) {
+  closed_ = reason;
   for (const Planned& planned : std::exchange(queue_, {})) {
     reports_.returned(planned.id, reason, /*infrastructure=*/false);
   }
+}
+
+void Slot::Drain(const std::string& reason) {
+  Close(reason);
   for (const auto& [id, run] : running_) {
     if (run->give_back.empty()) run->give_back = reason;
     if (run->in_engine) services_.engine->Cancel(id, reason);
@@ -139,6 +125,7 @@ void Slot::Begin(const Planned& planned) {
   run->cache_key =
       Caches::Key(run->experiment, environment->hash, static_cast<int>(shape_.cores.size()));
   running_[planned.id] = run;
+  TellActivity();
   v1::AttemptStarted started;
   *started.mutable_attempt() = proto::ToProto(planned.id);
   started.set_started_unix_ms(run->started_at.ms);
@@ -219,6 +206,7 @@ void Slot::Prepare(const std::shared_ptr<Run>& run) {
 
 void Slot::Launch(const std::shared_ptr<Run>& run) {
   if (WindowTaken()) {
+    SetActivity(run, Activity::kWaitingForWindow);
     held_back_.push_back(run);
     return;
   }
@@ -234,12 +222,14 @@ void Slot::Launch(const std::shared_ptr<Run>& run) {
   spec.cores = shape_.cores;
   spec.device_uuid = shape_.device_uuid;
   spec.device_index = shape_.device_index;
+  spec.memory_limit_bytes = shape_.process_memory_bytes;
   spec.precompiled_headers_dir =
       NativeEngine::PrecompiledHeadersDir(services_.state_dir, run->environment);
   spec.prepare = run->preparing;
   const absl::Status made = MakePrivateFolder(spec.precompiled_headers_dir);
   if (!made.ok()) return OnReturned(run, std::string(made.message()));
   run->in_engine = true;
+  SetActivity(run, Activity::kZygoteStart);
   services_.engine->Start(std::move(spec), Observe(run));
   // After the start: the child need not wait for the disk.
   reports_.running_changed();
@@ -255,6 +245,8 @@ AttemptObserver Slot::Observe(const std::shared_ptr<Run>& run) {
   AttemptObserver observer;
   observer.phase = [this, run, on_loop](plan::Phase phase) {
     on_loop([this, run, phase] {
+      // A phase does not end a window; the end of the window does.
+      if (arbiter_.holder() != run->planned.id) SetActivity(run, Activity::kCompiling);
       if (!run->dropped) reports_.phase(run->planned.id, phase);
     });
   };
@@ -309,6 +301,7 @@ void Slot::OnCachePrepared(const std::shared_ptr<Run>& run, plan::Result result,
 
 void Slot::OnFinished(const std::shared_ptr<Run>& run, plan::Result result, std::string log) {
   run->in_engine = false;
+  SetActivity(run, Activity::kCleaning);
   if (run->dropped) {
     CleanUp(*run, result, log);
     return Forget(run);
@@ -354,6 +347,7 @@ void Slot::Report(const std::shared_ptr<Run>& run, const plan::Result& result, s
   finished.set_finished_unix_ms(UnixNow().ms);
   finished.set_log(std::move(log));
   reports_.finished(std::move(finished));
+  reports_.ended(result);
   Forget(run);
 }
 
@@ -374,56 +368,11 @@ void Slot::OnReturned(const std::shared_ptr<Run>& run, const std::string& reason
   // Trouble of this host: the slot rests, or retries would be spent within a moment.
   spdlog::error("slot {}: {} is returned: {}", shape_.index, plan::DisplayName(run->experiment),
                 reason);
+  SetActivity(run, Activity::kCleaning);
+  reports_.trouble();
   services_.loop->After(kRestAfterTroubleMs, [report, alive = std::weak_ptr<bool>(alive_)] {
     if (!alive.expired()) report();
   });
-}
-
-void Slot::OnWindow(const std::shared_ptr<Run>& run, std::function<void()> granted) {
-  if (running_.count(run->planned.id) == 0) return;
-  run->window_granted = std::move(granted);
-  if (arbiter_.Request(run->planned.id)) GrantWindow(run->planned.id);
-}
-
-void Slot::GrantWindow(const AttemptId& attempt) {
-  const auto it = running_.find(attempt);
-  if (it == running_.end()) return ReleaseWindow(attempt);
-  const std::shared_ptr<Run> run = it->second;
-  std::vector<AttemptId> others;
-  for (const auto& [id, other] : running_) {
-    if (id != attempt && other->in_engine) others.push_back(id);
-  }
-  if (others.empty()) return run->window_granted();
-  services_.engine->Freeze(others, [this, run, alive = std::weak_ptr<bool>(alive_)](bool all) {
-    services_.loop->Post([this, run, all, alive] {
-      if (alive.expired() || arbiter_.holder() != run->planned.id) return;
-      if (!all) run->notes.push_back("another lane could not be frozen during the window");
-      run->window_granted();
-    });
-  });
-}
-
-void Slot::ReleaseWindow(const AttemptId& attempt) {
-  const bool had_it = arbiter_.holder() == attempt;
-  const auto next = arbiter_.Release(attempt);
-  if (!had_it) return;
-  if (next) {
-    // The next holder runs again; everybody else stays frozen, and the last one is frozen now.
-    services_.engine->Thaw({*next});
-    return GrantWindow(*next);
-  }
-  const std::set<AttemptId> running = Running();
-  services_.engine->Thaw({running.begin(), running.end()});
-  for (const auto& run : std::exchange(held_back_, {})) {
-    if (run->dropped) {
-      Forget(run);
-    } else if (!run->give_back.empty()) {
-      OnReturned(run, run->give_back);
-    } else {
-      Launch(run);
-    }
-  }
-  StartNext();
 }
 
 void Slot::CleanUp(const Run& run, const plan::Result& result, const std::string& log) {
@@ -449,6 +398,18 @@ void Slot::Forget(const std::shared_ptr<Run>& run) {
   ReleaseWindow(id);
   reports_.running_changed();
   StartNext();
+  TellActivity();
+}
+
+void Slot::SetActivity(const std::shared_ptr<Run>& run, Activity activity) {
+  run->activity = activity;
+  TellActivity();
+}
+
+void Slot::TellActivity() {
+  Activity now = Activity::kIdle;
+  for (const auto& [id, run] : running_) now = std::max(now, run->activity);
+  if (std::exchange(told_activity_, now) != now) reports_.activity(now);
 }
 
 }  // namespace dynbench::worker

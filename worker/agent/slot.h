@@ -16,6 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "dynbench/v1/session.pb.h"
+#include "worker/agent/activity.h"
 #include "worker/agent/artifacts.h"
 #include "worker/agent/caches.h"
 #include "worker/agent/live_log.h"
@@ -34,8 +35,10 @@ struct SlotShape {
   std::string device_uuid;  // GPUs
   int device_index = -1;    // GPUs
   std::vector<int> cores;
-  int64_t memory_bytes = 0;
-  int lanes = 1;  // experiments side by side
+  int64_t memory_bytes = 0;  // of the device; on a CPU of the host
+  int lanes = 1;             // experiments side by side
+  // Of the host, for each process of an experiment; 0: not limited.
+  int64_t process_memory_bytes = 0;
 };
 
 // What a slot works with; everything outlives it.
@@ -60,6 +63,10 @@ struct SlotReports {
   std::function<void(v1::AttemptFinished)> finished;
   std::function<void(const AttemptId&, const std::string& reason, bool infrastructure)> returned;
   std::function<void()> running_changed;
+  std::function<void(Activity)> activity;  // of the slot, when it is another one
+  // After an attempt's report: what its end says of the slot.
+  std::function<void(const plan::Result&)> ended;
+  std::function<void()> trouble;  // one is returned through no fault of its own
 };
 
 class Slot {
@@ -72,7 +79,10 @@ class Slot {
   // Stops and drops: nothing of these experiments is reported any more.
   void Revoke(LeaseEpoch epoch, const std::set<ExperimentId>& experiments,
               const std::string& reason);
-  // Gives everything back: what waits at once, what runs when its tree is gone.
+  // Takes nothing any more: what waits is given back, unmarked; what runs may end.
+  void Close(const std::string& reason);
+  void Open() { closed_.clear(); }
+  // Closes, and gives back what runs as well, when its tree is gone.
   void Drain(const std::string& reason);
 
   const SlotShape& shape() const { return shape_; }
@@ -107,6 +117,8 @@ class Slot {
   void ReleaseWindow(const AttemptId& attempt);
   void CleanUp(const Run& run, const plan::Result& result, const std::string& log);
   void Forget(const std::shared_ptr<Run>& run);
+  void SetActivity(const std::shared_ptr<Run>& run, Activity activity);
+  void TellActivity();
   bool WindowTaken() const { return arbiter_.holder().has_value(); }
 
   const SlotShape shape_;
@@ -117,7 +129,8 @@ class Slot {
   WindowArbiter arbiter_;
   // Attempts that became ready to launch while somebody had the window.
   std::vector<std::shared_ptr<Run>> held_back_;
-  std::optional<std::string> draining_;
+  std::string closed_;  // why nothing is taken; empty: it is
+  Activity told_activity_ = Activity::kIdle;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

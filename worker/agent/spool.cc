@@ -4,12 +4,10 @@
 #include <optional>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
-#include "common/base/sha256.h"
 #include "common/base/status.h"
 #include "proto/dynbench/convert.h"
+#include "proto/dynbench/spool_file.h"
 #include "spdlog/spdlog.h"
 #include "worker/host/durable_file.h"
 
@@ -18,29 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kMagic[] = "dynbench.spool/1";
 constexpr char kSuffix[] = ".result";
-
-std::string Encode(const v1::AttemptFinished& finished) {
-  const std::string body = finished.SerializeAsString();
-  return absl::StrCat(kMagic, " ", body.size(), " ", Sha256Hex(body), "\n", body);
-}
-
-// Nothing when the text is not whole.
-std::optional<v1::AttemptFinished> Decode(const std::string& text) {
-  const size_t end = text.find('\n');
-  if (end == std::string::npos) return std::nullopt;
-  const std::vector<std::string> head = absl::StrSplit(text.substr(0, end), ' ');
-  const std::string body = text.substr(end + 1);
-  size_t size = 0;
-  if (head.size() != 3 || head[0] != kMagic || !absl::SimpleAtoi(head[1], &size) ||
-      size != body.size() || Sha256Hex(body) != head[2]) {
-    return std::nullopt;
-  }
-  v1::AttemptFinished finished;
-  if (!finished.ParseFromString(body) || finished.attempt().experiment() == 0) return std::nullopt;
-  return finished;
-}
 
 }  // namespace
 
@@ -65,7 +41,7 @@ absl::StatusOr<Spool> Spool::Open(const std::string& folder) {
 
 void Spool::Load(const std::string& path) {
   const auto text = ReadWholeFile(path);
-  auto finished = text.ok() ? Decode(*text) : std::nullopt;
+  auto finished = text.ok() ? proto::DecodeSpoolFile(*text) : std::nullopt;
   if (finished) {
     const AttemptId attempt = proto::FromProto(finished->attempt());
     if (PathOf(attempt) == path) {
@@ -86,7 +62,7 @@ std::string Spool::PathOf(const AttemptId& attempt) const {
 }
 
 absl::Status Spool::Write(const AttemptId& attempt, Entry& entry) {
-  RETURN_IF_ERROR(WriteFileDurably(PathOf(attempt), Encode(entry.finished)));
+  RETURN_IF_ERROR(WriteFileDurably(PathOf(attempt), proto::EncodeSpoolFile(entry.finished)));
   entry.durable = true;
   return absl::OkStatus();
 }

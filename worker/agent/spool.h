@@ -1,8 +1,8 @@
 // Results on disk until the coordinator has acknowledged them: what is in the spool survives kill
 // -9 and a power cut.
 //
-// One file for each attempt, "EXPERIMENT.LEASE.result": a first line with length and SHA-256, then
-// the serialised AttemptFinished. Files that do not check are set aside in torn/, never deleted.
+// One file for each attempt, "EXPERIMENT.LEASE.result" (proto/dynbench/spool_file.h). Files that do
+// not check are set aside in torn/, never deleted.
 //
 // Thread-compatible.
 #pragma once

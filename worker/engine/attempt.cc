@@ -84,7 +84,7 @@ nlohmann::json Attempt::RunMessage() const {
           {"model_file", spec_.model_file},
           {"cores", spec_.cores},
           {"prepare", spec_.prepare},
-          {"memory_limit_bytes", 0},
+          {"memory_limit_bytes", spec_.memory_limit_bytes},
           {"precompiled_headers_dir", spec_.precompiled_headers_dir},
           {"device_index", spec_.device_index},
           {"time_limit_ms", spec_.experiment.timeout_ms}};

@@ -20,12 +20,13 @@ namespace dynbench::worker {
 struct AttemptSpec {
   AttemptId id;
   plan::Experiment experiment;
-  std::string experiment_json;  // verbatim, as planned
-  std::string work_dir;         // current folder of the child
-  std::string cache_dir;        // inductor and triton caches; holds the prepared cache for kWarm
-  std::string model_file;       // loader "path": the local copy; else empty
-  std::vector<int> cores;       // what the slot may use
-  std::string device_uuid;      // GPUs
+  std::string experiment_json;     // verbatim, as planned
+  std::string work_dir;            // current folder of the child
+  std::string cache_dir;           // inductor and triton caches; holds the prepared cache for kWarm
+  std::string model_file;          // loader "path": the local copy; else empty
+  std::vector<int> cores;          // what the slot may use
+  std::string device_uuid;         // GPUs
+  int64_t memory_limit_bytes = 0;  // private memory of each process; 0: not limited
   int log_cap_bytes = 1 << 20;
   int device_index = -1;                           // GPUs: what torch calls it
   std::string precompiled_headers_dir;             // per environment, outside of every attempt

@@ -2,10 +2,14 @@
 // names.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "absl/status/status.h"
 
 #include "worker/engine/engine.h"
 #include "worker/engine/native_engine.h"
@@ -20,6 +24,14 @@ class EngineSet : public Engine {
   explicit EngineSet(NativeEngineOptions options);
 
   void SetEnvironments(const std::map<std::string, Environment>& environments);
+
+  // Whether experiments of the environment could begin: its zygote starts and gives a lane.
+  // `done` comes on the engine's thread.
+  void Probe(const std::string& environment, std::function<void(absl::Status)> done) {
+    native_.Probe(environment, std::move(done));
+  }
+  // Children of this process that engines must leave alone.
+  OwnedProcesses& processes() { return *processes_; }
 
   // An engine that this version does not know returns the attempt.
   void Start(AttemptSpec spec, AttemptObserver observer) override;

@@ -226,6 +226,26 @@ void NativeEngine::Thaw(std::vector<AttemptId> attempts) {
   });
 }
 
+void NativeEngine::Probe(const std::string& environment, std::function<void(absl::Status)> done) {
+  loop_.Post([this, environment, done = std::move(done)] {
+    const auto it = environments_.find(environment);
+    if (it == environments_.end()) {
+      return done(
+          absl::NotFoundError(absl::StrCat("this worker has no environment ", environment)));
+    }
+    const auto warm = WarmFor(it->second, "default");
+    if (!warm.ok()) return done(warm.status());
+    for (const auto& lane : (*warm)->idle) {
+      if (lane->alive()) return done(absl::OkStatus());
+    }
+    (*warm)->zygote->RequestLane([this, key = KeyOf(it->second, "default"),
+                                  done](absl::StatusOr<std::unique_ptr<Lane>> lane) {
+      if (lane.ok()) GiveBack(key, *std::move(lane));
+      done(lane.status());
+    });
+  });
+}
+
 void NativeEngine::Sweep() {
   loop_.Post([this] { SweepOrphans(); });
 }

@@ -47,6 +47,9 @@ class NativeEngine : public Engine {
   void Freeze(std::vector<AttemptId> attempts, std::function<void(bool)> done) override;
   void Thaw(std::vector<AttemptId> attempts) override;
 
+  // Whether the environment's zygote of the default profile starts and gives a lane, which is kept.
+  void Probe(const std::string& environment, std::function<void(absl::Status)> done);
+
   // Kills and reaps what became this process's child because its own parent died.
   void Sweep();
 

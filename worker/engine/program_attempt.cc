@@ -24,6 +24,9 @@ namespace fs = std::filesystem;
 constexpr size_t kLineMaxBytes = 64 << 10;
 // Upstream's files of one model have a few kilobytes.
 constexpr size_t kFileMaxBytes = 16 << 20;
+// Of this user on the whole host. Far above what a benchmark starts, far below what takes a host
+// down (the kernel's default of pid_max is 32,768 on small hosts).
+constexpr uint64_t kProcessesLimit = 16'384;
 
 // Regular files below `dir`; -1 when it cannot be read.
 int64_t CountFiles(const std::string& dir) {
@@ -68,6 +71,8 @@ nlohmann::json ProgramAttempt::RunMessage() const {
           {"environment", program_.variables},
           {"work_dir", spec().work_dir},
           {"cores", spec().cores},
+          {"memory_limit_bytes", spec().memory_limit_bytes},
+          {"processes_limit", kProcessesLimit},
           {"dump_stacks", program_.is_script}};
 }
 

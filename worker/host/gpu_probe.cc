@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "worker/host/split.h"
 
@@ -24,7 +25,14 @@ struct NvmlPci {
   unsigned int domain, bus, device, pci_device_id, pci_subsystem_id;
   char bus_id[32];
 };
+struct NvmlProcess {
+  unsigned int pid;
+  unsigned long long used;
+  unsigned int gpu_instance, compute_instance;
+};
 constexpr int kNvmlSuccess = 0;
+constexpr unsigned long long kNvmlUnknown = ~0ULL;
+constexpr unsigned kProcessesAtMost = 256;
 
 class NvmlProbe : public GpuProbe {
  public:
@@ -36,7 +44,68 @@ class NvmlProbe : public GpuProbe {
     return gpus;
   }
 
+  DriverVersions Versions() override {
+    void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return {};
+    DriverVersions versions;
+    const auto init = Symbol<int()>(library, "nvmlInit_v2");
+    const auto shutdown = Symbol<int()>(library, "nvmlShutdown");
+    const auto driver_of = Symbol<int(char*, unsigned)>(library, "nvmlSystemGetDriverVersion");
+    const auto cuda_of = Symbol<int(int*)>(library, "nvmlSystemGetCudaDriverVersion_v2");
+    if (init && shutdown && init() == kNvmlSuccess) {
+      char text[81] = "";
+      if (driver_of && driver_of(text, sizeof text - 1) == kNvmlSuccess) versions.driver = text;
+      int cuda = 0;  // 12040 is 12.4
+      if (cuda_of && cuda_of(&cuda) == kNvmlSuccess && cuda > 0) {
+        versions.cuda = absl::StrCat(cuda / 1000, ".", cuda % 1000 / 10);
+      }
+      shutdown();
+    }
+    dlclose(library);
+    return versions;
+  }
+
+  std::optional<GpuUse> Use(const std::string& uuid) override {
+    void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return std::nullopt;
+    std::optional<GpuUse> use = UseFrom(library, uuid);
+    dlclose(library);
+    return use;
+  }
+
  private:
+  static std::optional<GpuUse> UseFrom(void* library, const std::string& uuid) {
+    const auto init = Symbol<int()>(library, "nvmlInit_v2");
+    const auto shutdown = Symbol<int()>(library, "nvmlShutdown");
+    const auto handle_of =
+        Symbol<int(const char*, NvmlDevice*)>(library, "nvmlDeviceGetHandleByUUID");
+    const auto memory_of = Symbol<int(NvmlDevice, NvmlMemory*)>(library, "nvmlDeviceGetMemoryInfo");
+    const auto processes_of = Symbol<int(NvmlDevice, unsigned*, NvmlProcess*)>(
+        library, "nvmlDeviceGetComputeRunningProcesses_v3");
+    if (!init || !shutdown || !handle_of || !memory_of || init() != kNvmlSuccess) {
+      return std::nullopt;
+    }
+    std::optional<GpuUse> use;
+    NvmlDevice device{};
+    NvmlMemory memory{};
+    if (handle_of(uuid.c_str(), &device) == kNvmlSuccess &&
+        memory_of(device, &memory) == kNvmlSuccess) {
+      use.emplace();
+      use->used_bytes = static_cast<int64_t>(memory.used);
+      std::vector<NvmlProcess> processes(kProcessesAtMost);
+      unsigned count = kProcessesAtMost;
+      if (processes_of && processes_of(device, &count, processes.data()) == kNvmlSuccess) {
+        for (unsigned i = 0; i < count && i < kProcessesAtMost; ++i) {
+          const bool known = processes[i].used != kNvmlUnknown;
+          use->processes.push_back({static_cast<pid_t>(processes[i].pid),
+                                    known ? static_cast<int64_t>(processes[i].used) : 0});
+        }
+      }
+    }
+    shutdown();
+    return use;
+  }
+
   static std::vector<Gpu> ListFrom(void* library) {
     const auto init = Symbol<int()>(library, "nvmlInit_v2");
     const auto shutdown = Symbol<int()>(library, "nvmlShutdown");

@@ -2,8 +2,11 @@
 // run time, is its first implementation.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,11 +21,30 @@ struct Gpu {
   int64_t memory_bytes = 0;
 };
 
+// A process with a context on a GPU, as the driver names it.
+struct GpuProcess {
+  pid_t pid = 0;
+  int64_t used_bytes = 0;
+};
+struct GpuUse {
+  int64_t used_bytes = 0;  // by everybody, the driver included
+  std::vector<GpuProcess> processes;
+};
+
+// Empty words where there is no driver, or it does not say.
+struct DriverVersions {
+  std::string driver;  // "550.54.15"
+  std::string cuda;    // the newest that it runs: "12.4"
+};
+
 class GpuProbe {
  public:
   virtual ~GpuProbe() = default;
+  virtual DriverVersions Versions() { return {}; }
   // Empty where there is no driver: that is never an error.
   virtual std::vector<Gpu> List() = 0;
+  // Who uses this GPU now; nothing where the driver does not say.
+  virtual std::optional<GpuUse> Use(const std::string& uuid) = 0;
 };
 
 std::unique_ptr<GpuProbe> MakeNvmlProbe();

@@ -156,6 +156,7 @@ Inventory TakeInventory(GpuProbe& gpus) {
   inventory.memory_limit_bytes =
       limit > 0 ? std::min(limit, inventory.memory_bytes) : inventory.memory_bytes;
   inventory.gpus = VisibleGpus(gpus.List(), getenv("CUDA_VISIBLE_DEVICES"));
+  if (!inventory.gpus.empty()) inventory.driver = gpus.Versions();
   return inventory;
 }
 
@@ -181,7 +182,20 @@ nlohmann::json ToJson(const Inventory& inventory) {
           {"siblings", siblings},
           {"memory_bytes", inventory.memory_bytes},
           {"memory_limit_bytes", inventory.memory_limit_bytes},
+          {"driver", inventory.driver.driver},
+          {"cuda", inventory.driver.cuda},
           {"gpus", gpus}};
+}
+
+std::map<std::string, std::string> FoundLabels(const Inventory& inventory) {
+  std::map<std::string, std::string> labels = {{"host", inventory.host},
+                                               {"kernel", inventory.kernel},
+                                               {"arch", inventory.arch},
+                                               {"cpu", inventory.cpu_model}};
+  if (!inventory.gpus.empty()) labels["gpu"] = inventory.gpus.front().name;
+  if (!inventory.driver.driver.empty()) labels["driver"] = inventory.driver.driver;
+  if (!inventory.driver.cuda.empty()) labels["cuda"] = inventory.driver.cuda;
+  return labels;
 }
 
 }  // namespace dynbench::worker

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,7 @@ struct Inventory {
   int64_t memory_bytes = 0;        // of the machine
   int64_t memory_limit_bytes = 0;  // the smaller of that and the cgroup's limits
   std::vector<Gpu> gpus;
+  DriverVersions driver;
 
   std::vector<int> AllowedCpus() const;  // sorted
 };
@@ -35,8 +37,13 @@ struct Inventory {
 Inventory TakeInventory(GpuProbe& gpus);
 
 // Hello.inventory_json: {"schema":"dynbench.inventory/1", host, kernel, arch, cpu_model, sockets,
-// physical_cores, cpus: "0-3", siblings: ["0,2", …], memory_bytes, memory_limit_bytes, gpus: […]}.
+// physical_cores, cpus: "0-3", siblings: ["0,2", …], memory_bytes, memory_limit_bytes, driver,
+// cuda, gpus: […]}.
 nlohmann::json ToJson(const Inventory& inventory);
+
+// What jobs may ask for (`--require KEY=VALUE`): "host", "kernel", "arch", "cpu", and of GPUs "gpu"
+// and, where the driver says it, "driver" and "cuda".
+std::map<std::string, std::string> FoundLabels(const Inventory& inventory);
 
 // The smallest memory limit on the way from a process's groups up to the roots, or 0 for none.
 // `root` is "" on a real host; tests give a folder that holds proc/ and sys/.

@@ -97,6 +97,8 @@ void ProgramLane::HandleRun(const nlohmann::json& message) {
     options.environment = message.at("environment").get<std::map<std::string, std::string>>();
     options.working_dir = message.at("work_dir").get<std::string>();
     options.cores = message.at("cores").get<std::vector<int>>();
+    options.memory_limit_bytes = message.value("memory_limit_bytes", int64_t{0});
+    options.processes_limit = message.value("processes_limit", uint64_t{0});
   } catch (const nlohmann::json::exception& error) {
     return Refuse(attempt, error.what());
   }

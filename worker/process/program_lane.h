@@ -3,8 +3,9 @@
 // whole tree below it, and kills all of it when its socket closes, so that the death of a worker,
 // even by SIGKILL, leaves nothing running.
 //
-// The messages are the lane's: `run` (with "argv", "environment", "work_dir", "cores" and
-// "dump_stacks" in the place of an experiment), `kill`; `spawned`, `exited`, `refused`.
+// The messages are the lane's: `run` (with "argv", "environment", "work_dir", "cores",
+// "memory_limit_bytes", "processes_limit" and "dump_stacks" in the place of an experiment), `kill`;
+// `spawned`, `exited`, `refused`.
 #pragma once
 
 #include <sys/types.h>

@@ -34,6 +34,8 @@ struct Prepared {
   cpu_set_t cores;
   bool set_cores = false;
   rlim_t open_files = 0;
+  rlim_t memory = 0;     // 0: not limited
+  rlim_t processes = 0;  // likewise
   bool die_with_caller = false;
   pid_t caller = 0;
   int report_fd = -1;
@@ -82,6 +84,15 @@ void ArrangeFds(Prepared& p) {
   CloseFrom(highest + 1, report);
 }
 
+// Hard and soft, never above what the caller was given. Zero: as it is.
+void Lower(int resource, rlim_t limit) {
+  rlimit now{};
+  if (limit == 0 || getrlimit(resource, &now) != 0) return;
+  now.rlim_max = std::min(limit, now.rlim_max);
+  now.rlim_cur = now.rlim_max;
+  setrlimit(resource, &now);
+}
+
 [[noreturn]] void RunChild(Prepared& p) {
   sigset_t none;
   sigemptyset(&none);
@@ -100,6 +111,8 @@ void ArrangeFds(Prepared& p) {
   getrlimit(RLIMIT_NOFILE, &files);
   files.rlim_cur = std::min(p.open_files, files.rlim_max);
   setrlimit(RLIMIT_NOFILE, &files);
+  Lower(RLIMIT_DATA, p.memory);
+  Lower(RLIMIT_NPROC, p.processes);
   if (p.set_cores && sched_setaffinity(0, sizeof p.cores, &p.cores) != 0) {
     Fail(p.report_fd, "cores");
   }
@@ -129,6 +142,8 @@ absl::StatusOr<pid_t> Spawn(const SpawnOptions& options) {
   for (const int core : options.cores) CPU_SET(core, &p.cores);
   p.set_cores = !options.cores.empty();
   p.open_files = options.open_files_limit;
+  p.memory = static_cast<rlim_t>(options.memory_limit_bytes);
+  p.processes = options.processes_limit;
   p.die_with_caller = options.die_with_caller;
   p.caller = getpid();
 
@@ -159,7 +174,8 @@ ExitStatus DecodeWaitStatus(int wait_status) {
   return {WEXITSTATUS(wait_status), 0};
 }
 
-absl::StatusOr<CommandResult> RunCommand(SpawnOptions options, int64_t limit_ms, size_t cap_bytes) {
+absl::StatusOr<CommandResult> RunCommand(SpawnOptions options, int64_t limit_ms, size_t cap_bytes,
+                                         const Spawner& spawn) {
   int out[2];
   if (pipe2(out, O_CLOEXEC) != 0) {
     return absl::ResourceExhaustedError(absl::StrCat("pipe: ", strerror(errno)));
@@ -167,9 +183,10 @@ absl::StatusOr<CommandResult> RunCommand(SpawnOptions options, int64_t limit_ms,
   UniqueFd read_end(out[0]), write_end(out[1]);
   options.fds[1] = write_end.get();
   options.fds[2] = write_end.get();
-  ASSIGN_OR_RETURN(const pid_t pid, Spawn(options));
+  ASSIGN_OR_RETURN(const pid_t pid, spawn(options));
   write_end.reset();
   CommandResult result;
+  result.pid = pid;
   const MonotonicTime deadline = MonotonicNow() + limit_ms * kNsPerMs;
   bool timed_out = false;
   while (true) {

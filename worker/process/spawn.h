@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -21,6 +22,12 @@ struct SpawnOptions {
   std::map<int, int> fds;              // the child's number -> ours; 0 is /dev/null unless given
   std::vector<int> cores;              // affinity; empty: inherited
   uint64_t open_files_limit = 65'536;  // lowered to the hard limit
+  // Private memory that can be written, of each process (not addresses: an accelerator's driver
+  // reserves far more of them). 0: not limited.
+  int64_t memory_limit_bytes = 0;
+  // Processes of this user on the whole host, a guard against fork bombs; lowered to the hard
+  // limit. 0: not limited.
+  uint64_t processes_limit = 0;
   // SIGKILL when the *thread* that called Spawn ends, so call it from one that lives as long as the
   // process.
   bool die_with_caller = true;
@@ -43,8 +50,11 @@ ExitStatus DecodeWaitStatus(int wait_status);
 struct CommandResult {
   ExitStatus exit;
   std::string output;
+  pid_t pid = 0;  // it is gone
 };
+// `spawn` starts the program (a caller may have to know its children at once).
+using Spawner = std::function<absl::StatusOr<pid_t>(const SpawnOptions&)>;
 absl::StatusOr<CommandResult> RunCommand(SpawnOptions options, int64_t limit_ms,
-                                         size_t cap_bytes = 4 << 20);
+                                         size_t cap_bytes = 4 << 20, const Spawner& spawn = &Spawn);
 
 }  // namespace dynbench::worker

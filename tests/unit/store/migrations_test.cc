@@ -69,6 +69,23 @@ TEST_F(MigrationsTest, StepTwoWidensTheTestsInPlace) {
   ASSERT_OK(Execute(db_, "CREATE TABLE proof AS SELECT 1 / (count(*) = 3) FROM v_results"));
 }
 
+TEST_F(MigrationsTest, StepThreeKeepsWorkersAndJobs) {
+  ASSERT_OK(Migrate(db_, {Migrations()[0], Migrations()[1]}));
+  ASSERT_OK(
+      Execute(db_,
+              "INSERT INTO fingerprint(hash, inventory, first_seen_unix_ms) VALUES ('f', '{}', 1);"
+              "INSERT INTO worker(id, host, version, fingerprint, environments, first_seen_unix_ms,"
+              " last_seen_unix_ms) VALUES ('w', 'h', '1', 'f', '[]', 1, 1);"
+              "INSERT INTO job(suite, label, user, request, policy, priority, state, planned,"
+              " submitted_unix_ms) VALUES ('s', '', '', '{}', 'dynamic', 0, 'running', 9, 1);"));
+  ASSERT_OK(Migrate(db_, Migrations()));
+  ASSERT_OK(Execute(db_,
+                    "CREATE TABLE proof AS SELECT 1 / count(*) FROM job, worker"
+                    " WHERE deadline_unix_ms IS NULL AND labels = '{}' AND clock_skew_ms = 0"));
+  EXPECT_OK(Execute(db_, "INSERT INTO slot_span VALUES ('w', 0, 1000, 2000, 'no_work')"));
+  EXPECT_OK(Execute(db_, "CREATE TABLE more AS SELECT 1 / count(*) FROM v_idle"));
+}
+
 TEST_F(MigrationsTest, AStepThatFailsLeavesNothingBehind) {
   ASSERT_OK(Migrate(db_, Migrations()));
   const absl::Status status = Migrate(db_, With("CREATE TABLE half (a); SELECT * FROM missing;"));

@@ -50,8 +50,8 @@ TEST_F(QueriesFleetTest, AWorkerThatComesBackIsTheSameRowWithNewFacts) {
 }
 
 TEST_F(QueriesFleetTest, WhenAWorkerWasLastHeardOfNeverMovesBack) {
-  ASSERT_OK(Write([&] { return RecordLastSeen(*db_, WorkerId("w"), {9'000}); }));
-  ASSERT_OK(Write([&] { return RecordLastSeen(*db_, WorkerId("w"), {7'000}); }));
+  ASSERT_OK(Write([&] { return RecordLastSeen(*db_, WorkerId("w"), {9'000}, -40); }));
+  ASSERT_OK(Write([&] { return RecordLastSeen(*db_, WorkerId("w"), {7'000}, -40); }));
   const auto workers = *ListWorkers(*db_);
   ASSERT_EQ(workers.size(), 1u);
   EXPECT_EQ(workers[0].last_seen.ms, 9'000);

@@ -14,6 +14,7 @@ namespace {
 
 class FakeGpus : public GpuProbe {
  public:
+  std::optional<GpuUse> Use(const std::string&) override { return std::nullopt; }
   std::vector<Gpu> List() override {
     return {{0, "GPU-aa", "H", "0:1", 1}, {1, "GPU-bb", "H", "0:2", 1}};
   }

@@ -82,6 +82,9 @@ class SlotTest : public testing::Test {
       returned_[id.experiment.value] = reason + (trouble ? " (trouble)" : "");
     };
     reports.running_changed = [] {};
+    reports.activity = [this](Activity activity) { activities_.push_back(activity); };
+    reports.ended = [](const plan::Result&) {};
+    reports.trouble = [this] { ++troubles_; };
     SlotShape shape;
     shape.cores = {0, 1};
     shape.lanes = lanes;
@@ -134,6 +137,8 @@ class SlotTest : public testing::Test {
   Artifacts artifacts_{dir_ / "artifacts", 1 << 20, 1 << 20};
   std::vector<v1::AttemptFinished> finished_;
   std::map<int64_t, std::string> returned_;
+  std::vector<Activity> activities_;
+  int troubles_ = 0;
   LoopThread preparer_, janitor_;
   std::unique_ptr<Slot> slot_;
 };
@@ -200,6 +205,41 @@ TEST_F(SlotTest, RevokedExperimentsStopAndAreNotReported) {
   ASSERT_EQ(finished_.size(), 1u);
   EXPECT_EQ(finished_[0].attempt().experiment(), 3);
   EXPECT_TRUE(returned_.empty());
+}
+
+TEST_F(SlotTest, AClosedSlotGivesBackWhatWaitsAndLetsEndWhatRuns) {
+  Lease(7, {1, 2});
+  UntilRunning(1);
+  slot_->Close("drained: new kernel");
+  EXPECT_EQ(returned_, (std::map<int64_t, std::string>{{2, "drained: new kernel"}}));
+  Lease(8, {3});
+  EXPECT_EQ(returned_[3], "drained: new kernel");
+  engine_.Pass(1);
+  Until([&] { return slot_->idle(); });
+  EXPECT_EQ(finished_.size(), 1u);
+  slot_->Open();
+  Lease(9, {4});
+  UntilRunning(4);
+  engine_.Pass(4);
+  Until([&] { return slot_->idle(); });
+  EXPECT_EQ(troubles_, 0);
+}
+
+TEST_F(SlotTest, WhatItDoesIsToldFromItsBeginningToItsEnd) {
+  Lease(7, {1});
+  UntilRunning(1);
+  const AttemptObserver observer = engine_.running.at(1).second;
+  observer.phase(plan::Phase::kCompile);
+  bool granted = false;
+  observer.window([&] { granted = true; });
+  Until([&] { return granted; });
+  observer.window_done();
+  engine_.Pass(1);
+  Until([&] { return slot_->idle(); });
+  EXPECT_EQ(activities_, (std::vector<Activity>{Activity::kPreparing, Activity::kZygoteStart,
+                                                Activity::kCompiling, Activity::kWaitingForWindow,
+                                                Activity::kMeasuring, Activity::kCompiling,
+                                                Activity::kCleaning, Activity::kIdle}));
 }
 
 TEST_F(SlotTest, DrainingGivesEverythingBackAndCountsAgainstNobody) {

@@ -1,0 +1,34 @@
+// One attempt on a slot, from its place in the queue to its report. Private to the slot.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/time.h"
+#include "common/plan/experiment.h"
+#include "worker/agent/slot.h"
+
+namespace dynbench::worker {
+
+struct Slot::Run {
+  Planned planned;
+  plan::Experiment experiment;
+  Environment environment;
+  UnixTimeMs started_at;
+  WorkFolder work;
+  std::string cache_key;
+  std::string shared_dir;  // start shared
+  std::string model_file;
+  bool preparing = false;  // a preparation of the warm cache runs
+  bool in_engine = false;
+  bool dropped = false;   // revoked: nothing is reported
+  std::string give_back;  // draining: why it is returned
+  Activity activity = Activity::kPreparing;
+  std::function<void()> window_granted;
+  std::vector<std::string> notes;
+  std::shared_ptr<LiveLog> log = std::make_shared<LiveLog>();
+};
+
+}  // namespace dynbench::worker

@@ -1,0 +1,67 @@
+// The device's window: one attempt of the slot has it alone, all others stand still.
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "worker/agent/slot.h"
+#include "worker/agent/slot_run.h"
+
+namespace dynbench::worker {
+
+void Slot::OnWindow(const std::shared_ptr<Run>& run, std::function<void()> granted) {
+  if (running_.count(run->planned.id) == 0) return;
+  run->window_granted = std::move(granted);
+  SetActivity(run, Activity::kWaitingForWindow);
+  if (arbiter_.Request(run->planned.id)) GrantWindow(run->planned.id);
+}
+
+void Slot::GrantWindow(const AttemptId& attempt) {
+  const auto it = running_.find(attempt);
+  if (it == running_.end()) return ReleaseWindow(attempt);
+  const std::shared_ptr<Run> run = it->second;
+  std::vector<AttemptId> others;
+  for (const auto& [id, other] : running_) {
+    if (id != attempt && other->in_engine) others.push_back(id);
+  }
+  if (others.empty()) {
+    SetActivity(run, Activity::kMeasuring);
+    return run->window_granted();
+  }
+  services_.engine->Freeze(others, [this, run, alive = std::weak_ptr<bool>(alive_)](bool all) {
+    services_.loop->Post([this, run, all, alive] {
+      if (alive.expired() || arbiter_.holder() != run->planned.id) return;
+      if (!all) run->notes.push_back("another lane could not be frozen during the window");
+      SetActivity(run, Activity::kMeasuring);
+      run->window_granted();
+    });
+  });
+}
+
+void Slot::ReleaseWindow(const AttemptId& attempt) {
+  const bool had_it = arbiter_.holder() == attempt;
+  const auto next = arbiter_.Release(attempt);
+  if (!had_it) return;
+  const auto it = running_.find(attempt);
+  if (it != running_.end() && it->second->activity == Activity::kMeasuring) {
+    SetActivity(it->second, Activity::kCompiling);
+  }
+  if (next) {
+    // The next holder runs again; everybody else stays frozen, and the last one is frozen now.
+    services_.engine->Thaw({*next});
+    return GrantWindow(*next);
+  }
+  const std::set<AttemptId> running = Running();
+  services_.engine->Thaw({running.begin(), running.end()});
+  for (const auto& run : std::exchange(held_back_, {})) {
+    if (run->dropped) {
+      Forget(run);
+    } else if (!run->give_back.empty()) {
+      OnReturned(run, run->give_back);
+    } else {
+      Launch(run);
+    }
+  }
+  StartNext();
+}
+
+}  // namespace dynbench::worker
