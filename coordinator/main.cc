@@ -88,9 +88,7 @@ int Main(int argc, char** argv) {
   options.dispatcher.lease_ttl_ns = static_cast<int64_t>(lease_ttl_s * kNsPerSecond);
   options.dispatcher.beat_interval_ns = static_cast<int64_t>(beat_s * kNsPerSecond);
 
-<<<<<<< HEAD
   RaiseDescriptorLimit();
-=======
   for (const auto& [text, flag, kept_ms] :
        {std::tuple(&retain_samples, "--retain-samples", &options.retention.samples_ms),
         std::tuple(&retain_logs, "--retain-logs", &options.retention.logs_ms),
@@ -105,7 +103,6 @@ int Main(int argc, char** argv) {
     *kept_ms = *parsed;
   }
 
->>>>>>> scheduler
   const sigset_t signals = StopSignals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);

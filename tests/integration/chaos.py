@@ -27,8 +27,12 @@ from typing import Any
 
 from fleet import BIN, Daemon, Fleet, wait_until
 
+PROPS = pathlib.Path(__file__).resolve().parents[1] / "props"
+sys.path.insert(0, str(PROPS))
+from relay import Relay  # noqa: E402  (a prop, not a package)
+
 TREE = ["ignore-term", "session", "daemon"]  # a child that is hard to end, with all its kin
-PROP = pathlib.Path(__file__).resolve().parents[1] / "props/chaos_model.py"
+PROP = PROPS / "chaos_model.py"
 # A lease that a test can wait for, and still ten beats long, so that a busy machine breaks none.
 LEASE_S = 3.0
 QUICK = ("--lease-ttl", str(LEASE_S), "--beat", "0.3")
@@ -73,7 +77,7 @@ class ChaosFleet(Fleet):
         runner = self.folder / "runner"
         runner.mkdir()
         # A worker keeps a runner ready in any environment, whoever runs the experiments.
-        shutil.copy(PROP.parent / "scripted_runner", runner / "dynbench-runner")
+        shutil.copy(PROPS / "scripted_runner", runner / "dynbench-runner")
         record = {"schema": "dynbench.environment/1", "name": "default", "python": sys.executable,
                   "python_version": platform.python_version(), "python_include_dir": "/usr/include",
                   "python_library_dir": "/usr/lib", "python_library": "python3", "torch_version": "0.0.0",
@@ -204,6 +208,18 @@ class ChaosFleet(Fleet):
 
     def explain(self, job: str) -> str:
         return self.ctl("explain", job).expect(0).out
+
+
+@contextlib.contextmanager
+def relayed(workers: int = 1, coordinator_flags: tuple[str, ...] = QUICK):
+    """A fleet whose workers reach the coordinator through a relay; yields both."""
+    with ChaosFleet(workers=0, coordinator_flags=coordinator_flags) as fleet:
+        fleet.wanted_workers = workers
+        with Relay(fleet.address) as relay:
+            for index in range(workers):
+                fleet.start_worker(index, address=relay.address)
+            yield fleet, relay
+            relay.heal()
 
 
 class ChaosTest(unittest.TestCase):

@@ -3,30 +3,13 @@ coordinator, then a real network namespace whose link goes down, then move the c
 address behind the same name. Workers measure on, spool, and deliver when the network is whole again:
 every experiment has exactly one result in the coordinator's SQLite file, and none was run twice for it."""
 
-import contextlib
 import os
 import socket
 import struct
-import sys
 import unittest
 
-from chaos import LEASE_S, PROP, ChaosFleet, ChaosTest, let_pass, may
+from chaos import LEASE_S, ChaosFleet, ChaosTest, let_pass, may, relayed
 from fleet import wait_until
-
-sys.path.insert(0, str(PROP.parent))
-from relay import Relay  # noqa: E402  (it is a prop, not a package)
-
-
-@contextlib.contextmanager
-def relayed(workers: int = 1):
-    """A fleet whose workers reach the coordinator through a relay."""
-    with ChaosFleet(workers=0) as fleet:
-        fleet.wanted_workers = workers
-        with Relay(fleet.address) as relay:
-            for index in range(workers):
-                fleet.start_worker(index, address=relay.address)
-            yield fleet, relay
-            relay.heal()
 
 
 class Relayed(ChaosTest):
