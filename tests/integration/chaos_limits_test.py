@@ -9,6 +9,7 @@ import re
 import resource
 import socket
 import unittest
+import urllib.request
 
 from chaos import ChaosFleet, ChaosTest
 from fleet import wait_until
@@ -37,7 +38,7 @@ class Descriptors(ChaosTest):
             names = [f"m{i}" for i in range(6)]
             job = fleet.run_models({"m0": ["gate a"], **{name: [] for name in names[1:]}})
             fleet.wait_noted("gate")
-            clients.enter_context(fleet.commands(*[["logs", job, "m0", "-f"]] * 8))
+            clients.enter_context(fleet.commands(*[["logs", job, "m0", "-f"]] * 24))
             host, _, port = fleet.address.rpartition(":")
             for _ in range(DESCRIPTORS + 50):
                 clients.enter_context(socket.create_connection((host, int(port)), timeout=10))
@@ -51,6 +52,8 @@ class Descriptors(ChaosTest):
             fleet.finish(job)
             fleet.expect_exactly_once(job, passed=len(names))
             fleet.coordinator.check_alive()
+            with urllib.request.urlopen(fleet.record["http_url"] + "/healthz", timeout=20) as answer:
+                self.assertEqual(answer.status, 200)
             self.assertLess(descriptors_of(fleet.coordinator.pid), 100, "descriptors leak")
             self.assertTrue(all(len(fleet.started(n)) == 1 for n in names))
 

@@ -1,5 +1,5 @@
 """Method: what takes minutes. Workers and the coordinator are killed or stopped at random moments (the
-seed is printed; DYNBENCH_TEST_SEED repeats it) while 150 experiments run: each ends exactly once, and
+seed is printed; DYNBENCH_TEST_SEED repeats it) while 260 experiments of both engines run: each ends exactly once, and
 only one that took its worker down twice may fail, as a crash. A stream that is idle for nearly two
 minutes lives on keepalive pings alone."""
 
@@ -12,7 +12,8 @@ from chaos import LEASE_S, ChaosFleet, ChaosTest, let_pass, relayed
 from fleet import read_json, wait_until
 
 SEED = int(os.environ.get("DYNBENCH_TEST_SEED") or time.time_ns() % 1_000_000)
-COUNT = 150
+COUNT = 200
+SCRIPTS = ["ok", "slow(0.2)", "setsid-child", "daemon-holds-stdout", "flood(4)", "row-then-crash"]
 
 
 class Storm(ChaosTest):
@@ -21,8 +22,13 @@ class Storm(ChaosTest):
         draw = random.Random(SEED)
         with ChaosFleet(workers=2) as fleet:
             job = fleet.run_models({f"m{i:03}": [["daemon"], ["flood 1"], ["ignore-term"], []][i % 4] for i in range(COUNT)})
-            while (done := fleet.done(job)) < COUNT:
-                wait_until(lambda: fleet.done(job) >= min(COUNT, done + 3), "progress", 120)
+            scripts = fleet.run_scripts({f"s{i:02}": SCRIPTS[i % len(SCRIPTS)] for i in range(60)})
+
+            def done() -> int:
+                return fleet.sql("SELECT count(*) FROM result")[0][0]
+
+            while (before := done()) < COUNT + 60:
+                wait_until(lambda: done() >= min(COUNT + 60, before + 4), "progress", 120)
                 let_pass(draw.uniform(0, 0.3))
                 index = draw.randrange(2)
                 what = draw.choice(["worker", "coordinator", "both", "stop worker", "stop coordinator"])
@@ -39,11 +45,12 @@ class Storm(ChaosTest):
                     fleet.start_coordinator()
                 if what in ("worker", "both"):
                     fleet.start_worker(index)
-            fleet.ctl("wait", job)
-            fleet.expect_exactly_once(job)
-            bad = [row for row in fleet.results(job)["results"] if row["outcome"] != "passed"]
-            self.assertEqual({(row["outcome"], row["status"]) for row in bad} - {("failed", "crash")}, set(), bad)
-            self.assertLess(len(bad), COUNT // 10)
+            for each in (job, scripts):
+                fleet.ctl("wait", each)
+                fleet.expect_exactly_once(each)
+                bad = [row for row in fleet.results(each)["results"] if row["outcome"] != "passed"]
+                self.assertEqual({(row["outcome"], row["status"]) for row in bad} - {("failed", "crash")}, set(), bad)
+                self.assertLess(len(bad), COUNT // 10)
 
 
 class Idle(ChaosTest):
