@@ -110,6 +110,8 @@ TEST_F(Golden, ReadingVerbsOnADatabase) {
       {"env_show.json", {"env", "show", "default", "--json"}},
       {"workers.txt", {"workers"}},
       {"workers.json", {"workers", "--json"}},
+      {"idle.txt", {"idle", "--since", "36500d"}},
+      {"idle_by_slot.txt", {"idle", "--since", "36500d", "--by-slot"}},
   };
   for (const auto& [name, words] : cases) {
     std::vector<std::string> line = words;

@@ -1,6 +1,8 @@
 #include "tests/golden/seeded_store.h"
 
 #include "common/base/status.h"
+#include "common/store/holds.h"
+#include "common/store/slot_time.h"
 #include "common/store/statement.h"
 #include "common/store/store.h"
 #include "common/store/writes.h"
@@ -119,8 +121,18 @@ absl::Status Fill(Database& db) {
        R"({"cpu":"AMD EPYC 7B13","cores":2})",
        R"([{"name":"default","torch_version":"2.14.1","torch_git":"abc123","hash":"00ff",)"
        R"("python":"/opt/env/bin/python","suites":["timm","path"],"packages":{"timm":"1.0.20"}}])",
-       {"cpu"}},
+       {"cpu"},
+       R"({"pool":"nightly","rack":"7"})",
+       -2'600},
       {kBeginMs}));
+  RETURN_IF_ERROR(
+      store::PutDrain(db, {WorkerId("worker-1"), "new kernel", {kBeginMs + 600'000}}, {kBeginMs}));
+  const SlotId slot{WorkerId("worker-1"), 0};
+  RETURN_IF_ERROR(
+      store::RecordSpans(db, {{slot, {kBeginMs}, {kBeginMs + 4'000}, "preparing"},
+                              {slot, {kBeginMs + 4'000}, {kBeginMs + 90'000}, "compiling"},
+                              {slot, {kBeginMs + 90'000}, {kBeginMs + 200'000}, "measuring"},
+                              {slot, {kBeginMs + 200'000}, {kBeginMs + 3'800'000}, "drained"}}));
   store::NewJob job;
   job.request.suite = "timm";
   job.request.label = "nightly";

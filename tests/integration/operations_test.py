@@ -18,7 +18,7 @@ WAITING = r"""
 import os, pathlib, resource, sys, time
 gate = pathlib.Path(sys.argv[1])
 pathlib.Path(sys.argv[1] + ".started").touch()
-while not gate.exists(): time.sleep(0.02)
+while not gate.exists(): time.sleep(0.02)  # tidy: allow, a program that waits for its gate
 limits = [resource.getrlimit(getattr(resource, "RLIMIT_" + name))[0] for name in ("CORE", "DATA", "NPROC", "NOFILE")]
 print('dynbench: {"fact": "limits", "value": "%s"}' % " ".join(map(str, limits)))
 print('dynbench: {"status": "pass"}')

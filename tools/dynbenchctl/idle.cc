@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "common/base/durations.h"
 #include "common/base/status.h"
 #include "common/base/time.h"
 #include "common/formats/format_number.h"
-#include "common/base/durations.h"
 #include "tools/dynbenchctl/source.h"
 #include "tools/dynbenchctl/table.h"
 #include "tools/dynbenchctl/verbs.h"

@@ -7,6 +7,7 @@
 #include "common/base/status.h"
 #include "proto/dynbench/spool_file.h"
 #include "tools/dynbenchctl/client.h"
+#include "tools/dynbenchctl/source.h"
 #include "tools/dynbenchctl/verbs.h"
 
 namespace dynbench::cli {

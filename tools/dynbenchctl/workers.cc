@@ -2,9 +2,9 @@
 #include <string>
 #include <vector>
 
+#include "common/base/durations.h"
 #include "common/base/status.h"
 #include "tools/dynbenchctl/client.h"
-#include "common/base/durations.h"
 #include "tools/dynbenchctl/remote_source.h"
 #include "tools/dynbenchctl/source.h"
 #include "tools/dynbenchctl/table.h"

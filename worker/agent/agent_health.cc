@@ -26,8 +26,15 @@ void Agent::LookAtHealth() {
   };
   if (!stopping_) {
     for (size_t i = 0; i < slots_.size(); ++i) {
-      if (states_[i].health.Due(now_ms)) CheckSlot(i);
-      look(states_[i].health);
+      if (!states_[i].health.Due(now_ms)) {
+        look(states_[i].health);
+      } else if (slots_[i]->idle()) {
+        CheckSlot(i);
+      } else {
+        // A check would be in the measurement of what runs: nothing new begins, and the slot's end
+        // of work leads here again.
+        BlocksChanged();
+      }
     }
     for (auto& [name, health] : environment_health_) {
       if (health.Due(now_ms)) CheckEnvironment(name);
@@ -207,6 +214,9 @@ void Agent::NoteActivity(size_t i) {
   const bool checking =
       state.lanes == Activity::kIdle && !state.health.healthy() && !state.health.failed();
   state.log.Set(checking ? Activity::kPreflight : state.lanes, UnixNow().ms);
+  if (state.lanes == Activity::kIdle && state.health.Due(NowMs())) {
+    loop_->Post([this] { LookAtHealth(); });
+  }
   if (state.log.changed() && activity_timer_ == 0) {
     activity_timer_ = loop_->After(kTellActivityMs, [this] { TellActivities(); });
   }

@@ -59,7 +59,7 @@ std::string SlotHealth::State() const {
 std::string SlotHealth::Reason() const {
   if (stage_ == Stage::kHealthy) return "";
   return failed() ? "the check \"" + failed_check_ + "\" fails: " + reason_
-                  : "the slot is being checked";
+                  : "the slot is checked as soon as nothing runs on it";
 }
 
 }  // namespace dynbench::worker

@@ -238,10 +238,14 @@ void NativeEngine::Probe(const std::string& environment, std::function<void(absl
     for (const auto& lane : (*warm)->idle) {
       if (lane->alive()) return done(absl::OkStatus());
     }
+    (*warm)->asked = true;  // one idle lane is enough
     (*warm)->zygote->RequestLane([this, key = KeyOf(it->second, "default"),
                                   done](absl::StatusOr<std::unique_ptr<Lane>> lane) {
-      if (lane.ok()) GiveBack(key, *std::move(lane));
-      done(lane.status());
+      const absl::Status status = lane.status();
+      const auto asked = warm_.find(key);
+      if (asked != warm_.end()) asked->second->asked = false;
+      if (status.ok()) GiveBack(key, *std::move(lane));
+      done(status);
     });
   });
 }

@@ -3,6 +3,9 @@
 // reconnection and another coordinator on the same database.
 #include "coordinator/control/operations.h"
 
+#include <atomic>
+#include <mutex>
+
 #include "common/store/queries.h"
 #include "proto/dynbench/spool_file.h"
 #include "tests/unit/coordinator/testing.h"
@@ -242,6 +245,54 @@ TEST_F(OperationsTest, ABackupIsADatabase) {
   auto copy = store::Database::Open(request.path(), store::Access::kReadOnly);
   ASSERT_TRUE(copy.ok()) << copy.status();
   EXPECT_EQ(store::ListJobs(**copy, 0)->size(), 1u);
+}
+
+// A stream that keeps what is sent.
+class KeptLink : public session::WorkerLink {
+ public:
+  void Send(v1::CoordinatorMessage message) override {
+    std::lock_guard<std::mutex> lock(mu_);
+    sent_.push_back(std::move(message));
+  }
+  void Close(const std::string&) override { closed_ = true; }
+  void Abort() override { closed_ = true; }
+  bool closed() const override { return closed_; }
+  std::vector<v1::CoordinatorMessage> sent() {
+    std::lock_guard<std::mutex> lock(mu_);
+    return sent_;
+  }
+
+ private:
+  std::mutex mu_;
+  std::vector<v1::CoordinatorMessage> sent_;
+  std::atomic<bool> closed_{false};
+};
+
+// Without a server: there is one version of the protocol so far, so no worker can be behind it.
+TEST(DegradedWorkerTest, ItWorksAndIsShownAsSuch) {
+  const TempDir dir;
+  const std::string path = dir.path() + "/d.db";
+  auto writer = store::Database::Open(path, store::Access::kReadWrite);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  ingest::Ingest ingest(*std::move(writer));
+  session::ChangeFeed feed;
+  session::Predictions predictions;
+  session::Dispatcher dispatcher({}, &ingest, &feed, &predictions, nullptr);
+  auto reader = store::Database::Open(path, store::Access::kReadOnly);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  ASSERT_TRUE(dispatcher.Start(**reader).ok());
+  v1::Welcome welcome;
+  welcome.set_verdict(v1::Welcome::DEGRADED);
+  const auto link = std::make_shared<KeptLink>();
+  dispatcher.Hello(link, HelloOf("a"), welcome);
+  const auto fleet = dispatcher.ViewFleet();
+  ASSERT_TRUE(fleet.ok()) << fleet.status();
+  ASSERT_EQ(fleet->workers.size(), 1u);
+  EXPECT_TRUE(fleet->workers[0].degraded());
+  EXPECT_TRUE(fleet->workers[0].slots(0).accepting());
+  ASSERT_FALSE(link->sent().empty());
+  EXPECT_EQ(link->sent().front().welcome().verdict(), v1::Welcome::DEGRADED);
+  dispatcher.Stop();
 }
 
 }  // namespace
