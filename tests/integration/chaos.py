@@ -165,7 +165,10 @@ class ChaosFleet(Fleet):
         """kill -9; nothing of its trees may stay, running or stopped."""
         self.workers[index].kill9()
         kept = {self.coordinator.pid} | {w.pid for w in self.workers.values()}
-        mine = lambda: {pid: command for pid, command in self.processes().items() if pid not in kept}
+
+        def mine() -> dict[int, str]:
+            return {pid: command for pid, command in self.processes().items() if pid not in kept}
+
         try:
             wait_until(lambda: not mine(), "the end of the worker's trees", 20)
         except AssertionError:

@@ -64,7 +64,14 @@ class Full(ChaosTest):
             self.assertEqual(fleet.done(job), 0)
             # Reading goes on meanwhile.
             self.assertEqual(fleet.ctl("status", "--json").code, 0)
+            # One that dies now does not start again, and says what to do.
+            fleet.coordinator.kill9()
+            with self.assertRaises(AssertionError) as refused:
+                fleet.start_coordinator()
+            self.assertIn("exited with 3", str(refused.exception))
+            self.assertIn("free space on its disk", str(refused.exception))
             ballast.unlink()
+            fleet.start_coordinator()
             fleet.finish(job)
             fleet.expect_exactly_once(job, passed=len(names))
             self.assertEqual([n for n in names if len(fleet.started(n)) != 1], [], "run again")

@@ -129,6 +129,18 @@ class Killed(ChaosTest):
             for worker in fleet.workers.values():
                 worker.check_alive()
 
+    def test_results_are_stored_before_anybody_judges(self):
+        """A wait that ends with 1 has all its data, also when everything dies right after (D25, D27)."""
+        with ChaosFleet(workers=1) as fleet:
+            job = fleet.run_models({"bad": ["exit 3"], "good": []})
+            fleet.finish(job, code=1)
+            fleet.coordinator.kill9()
+            fleet.kill_worker()
+            self.assertEqual(fleet.sql("SELECT e.model, r.outcome, s.experiment IS NOT NULL FROM result r "
+                                       "JOIN experiment e ON e.id = r.experiment LEFT JOIN sample s "
+                                       "ON s.experiment = r.experiment ORDER BY e.id"),
+                             [("bad", "failed", 0), ("good", "passed", 1)])
+
     def test_worker_killed_again_and_again(self):
         """Each time while another experiment runs: all of them pass in the end (D7)."""
         with ChaosFleet(workers=1) as fleet:
