@@ -165,6 +165,9 @@ void VisitFields(S& r, Visit&& visit) {
   visit("label", r.label);
   visit("user", r.user);
   visit("priority", r.priority);
+  visit("require", r.require);
+  visit("deadline_unix_ms", r.deadline_unix_ms);
+  visit("unplaceable_grace_s", r.unplaceable_grace_s);
 }
 
 namespace internal {

@@ -100,6 +100,12 @@ struct Request {
   std::string label;  // free text of the submitter
   std::string user;
   int priority = 0;
+  // Where it may run and how long it may wait: common/plan/needs.h.
+  std::vector<std::string> require;  // "pool=a100", "torch>=2.13"
+  int64_t deadline_unix_ms = 0;      // 0: none
+  // Seconds that experiments wait for a worker that could run them to become known at all; -1: the
+  // coordinator's, 0: none.
+  int64_t unplaceable_grace_s = -1;
 };
 
 // Upstream's meaning of bare compiler flags: cudagraphs are on for inductor unless disabled

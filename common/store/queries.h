@@ -99,9 +99,19 @@ struct OpenWork {
 };
 absl::StatusOr<OpenWork> LoadOpenWork(Database& db);
 
-// Median seconds that past results took: by series, by model and by suite, in this order of
-// preference. Keys: "series:<key>", "model:<suite>/<model>/<test>/<start>",
-// "suite:<suite>/<test>/<start>".
-absl::StatusOr<std::map<std::string, double>> LoadDurations(Database& db);
+// How long past results took and where, oldest first: what passed, of the newest 50,000.
+struct PastDuration {
+  std::string series, suite, model, test, start;
+  double seconds = 0;
+  WorkerId worker;
+};
+absl::StatusOr<std::vector<PastDuration>> LoadDurations(Database& db);
+
+// The devices that each worker offered when it last said hello.
+struct KnownSlot {
+  SlotId slot;
+  std::string device;
+};
+absl::StatusOr<std::vector<KnownSlot>> ListSlots(Database& db);
 
 }  // namespace dynbench::store

@@ -11,12 +11,6 @@ namespace {
 // Enough for weeks of nights, and read in a fraction of a second at a start of the coordinator.
 constexpr int kDurationWindow = 50'000;
 
-double Median(std::vector<double>* values) {
-  const auto middle = values->begin() + static_cast<std::ptrdiff_t>(values->size() / 2);
-  std::nth_element(values->begin(), middle, values->end());
-  return *middle;
-}
-
 absl::StatusOr<LeaseEpoch> LastEpoch(Database& db) {
   Statement query(db, "SELECT seq FROM sqlite_sequence WHERE name = 'lease'");
   ASSIGN_OR_RETURN(const bool row, query.Step());
@@ -78,27 +72,34 @@ absl::StatusOr<OpenWork> LoadOpenWork(Database& db) {
   return work;
 }
 
-absl::StatusOr<std::map<std::string, double>> LoadDurations(Database& db) {
+absl::StatusOr<std::vector<PastDuration>> LoadDurations(Database& db) {
   Statement query(db,
                   "SELECT e.series, e.suite, e.model, e.test, e.start,"
-                  " (r.finished_unix_ms - r.started_unix_ms) / 1000.0"
+                  " (r.finished_unix_ms - r.started_unix_ms) / 1000.0, l.worker"
                   " FROM result r JOIN experiment e ON e.id = r.experiment"
+                  " LEFT JOIN lease l ON l.epoch = r.lease"
                   " WHERE r.outcome = 'passed' AND r.started_unix_ms > 0"
                   " AND r.finished_unix_ms >= r.started_unix_ms"
                   " ORDER BY r.experiment DESC LIMIT ?");
   query.Bind(kDurationWindow);
-  std::map<std::string, std::vector<double>> seconds;
+  std::vector<PastDuration> past;
   RETURN_IF_ERROR(ForEachRow(query, [&](const Statement& row) {
-    const double s = row.Real(5);
-    const std::string test_and_start = absl::StrCat("/", row.Text(3), "/", row.Text(4));
-    seconds[absl::StrCat("series:", row.Text(0))].push_back(s);
-    seconds[absl::StrCat("model:", row.Text(1), "/", row.Text(2), test_and_start)].push_back(s);
-    seconds[absl::StrCat("suite:", row.Text(1), test_and_start)].push_back(s);
+    past.push_back({row.Text(0), row.Text(1), row.Text(2), row.Text(3), row.Text(4), row.Real(5),
+                    WorkerId(row.Text(6))});
     return absl::OkStatus();
   }));
-  std::map<std::string, double> medians;
-  for (auto& [key, values] : seconds) medians[key] = Median(&values);
-  return medians;
+  std::reverse(past.begin(), past.end());
+  return past;
+}
+
+absl::StatusOr<std::vector<KnownSlot>> ListSlots(Database& db) {
+  Statement query(db, "SELECT worker, number, device FROM slot ORDER BY worker, number");
+  std::vector<KnownSlot> slots;
+  RETURN_IF_ERROR(ForEachRow(query, [&](const Statement& row) {
+    slots.push_back({{WorkerId(row.Text(0)), static_cast<int>(row.Int(1))}, row.Text(2)});
+    return absl::OkStatus();
+  }));
+  return slots;
 }
 
 }  // namespace dynbench::store

@@ -62,6 +62,15 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& path
   return db;
 }
 
+absl::StatusOr<std::unique_ptr<Database>> Database::OpenInMemory() {
+  std::unique_ptr<Database> db(new Database());
+  db->path_ = ":memory:";
+  RETURN_IF_ERROR(db->OpenHandle(db->path_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+  RETURN_IF_ERROR(Execute(db->handle_, "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;"));
+  RETURN_IF_ERROR(Migrate(db->handle_, Migrations()));
+  return db;
+}
+
 absl::Status Database::OpenHandle(const std::string& name, int flags) {
   if (handle_ != nullptr) {
     sqlite3_close(handle_);

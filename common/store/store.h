@@ -33,6 +33,9 @@ class Database {
   // A reader sees what was committed, whether the coordinator lives, stopped or was killed; a
   // database in a folder that cannot be written is read as it is.
   static absl::StatusOr<std::unique_ptr<Database>> Open(const std::string& path, Access access);
+  // An empty database without a file, for simulations: the same schema, constraints and triggers;
+  // no write-ahead log, and one connection only.
+  static absl::StatusOr<std::unique_ptr<Database>> OpenInMemory();
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;

@@ -75,10 +75,10 @@ void Identify(Insertion* insertion) {
 void InsertAndDispatch(const Context& context, store::NewJob job, Submitted done) {
   auto insertion = std::make_shared<Insertion>();
   insertion->job = std::move(job);
-  insertion->added.policy = insertion->job.request.policy;
-  insertion->added.priority = insertion->job.request.priority;
+  insertion->added.TakeFrom(insertion->job.request);
   for (const plan::Experiment& e : insertion->job.plan.experiments) {
-    if (!e.planned_outcome) insertion->added.Append(e, context.predictions->Expected(e));
+    if (e.planned_outcome) continue;
+    insertion->added.Append(e, context.predictions->Expected(e), context.predictions->Home(e));
   }
   const auto change = [insertion](store::Database& db) -> absl::Status {
     ASSIGN_OR_RETURN(insertion->inserted, store::InsertJob(db, insertion->job));

@@ -1,4 +1,4 @@
-// One transaction with several changes in it. Private to coordinator/ingest.
+// One transaction with several changes in it. For coordinator/ingest and tests/simulation alone.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "common/base/check.h"
 #include "coordinator/scheduler/core.h"
@@ -10,71 +12,146 @@ namespace {
 
 // A person reads this; the rest is counted.
 constexpr size_t kLines = 20;
+constexpr size_t kNamedUsers = 3;
+
+// "45 s", "3 min 20 s", "2 h 5 min".
+std::string Span(int64_t ns) {
+  const int64_t seconds = std::max<int64_t>(ns, 0) / kNsPerSecond;
+  if (seconds < 60) return absl::StrCat(seconds, " s");
+  if (seconds < 3600) return absl::StrCat(seconds / 60, " min ", seconds % 60, " s");
+  return absl::StrCat(seconds / 3600, " h ", seconds / 60 % 60, " min");
+}
 
 }  // namespace
 
-std::string Core::ExplainSlots(const Worker& worker, const TaskRecord& record) const {
-  std::vector<std::string> parts;
-  std::set<std::string> devices;
-  std::set<std::string> environments;
-  bool device = false;
-  for (const auto& [index, slot] : worker.slots) {
-    if (!slot->present) continue;
-    devices.insert(slot->offer.device);
-    environments.insert(slot->offer.environments.begin(), slot->offer.environments.end());
-    if (slot->offer.device != record.task.device) continue;
-    device = true;
-    if (slot->offer.environments.count(record.task.environment) == 0) continue;
-    if (!slot->offer.accepting) {
-      parts.push_back(absl::StrCat("slot ", index, " takes no work: ",
-                                   slot->offer.reason.empty() ? "drained" : slot->offer.reason));
-    } else if (slot->lease) {
-      const Lease& lease = leases_.all().at(slot->lease);
-      const Task& task = tasks_.at(*lease.outstanding.begin()).task;
-      parts.push_back(absl::StrCat("slot ", index, " is busy with ", task.model, " (lease ",
-                                   slot->lease.value, ", ", lease.outstanding.size(), " to do)"));
-    } else if (record.avoid == worker.id) {
-      parts.push_back(absl::StrCat("slot ", index,
-                                   " is free, but it failed there; another worker is preferred"));
+std::string Core::ExplainOrder(const TaskRecord& record, MonotonicTime now) const {
+  std::string text = absl::StrCat("waits for ", Span(now - record.waiting_since));
+  if (record.held) {
+    return absl::StrCat(text, ", held back for ", Span(record.held_until - now), " more: try ",
+                        record.infrastructure_failures + 1, " of ",
+                        options_.infrastructure_retries + 1, " after an infrastructure failure ",
+                        record.last_failure);
+  }
+  const Job& job = jobs_.at(record.task.job);
+  const WorkClass& work_class = matcher_.at(record.work_class);
+  std::vector<std::string> before;
+  for (const auto& [priority, level] : work_class.jobs.levels()) {
+    if (priority > job.order.negative_priority) break;
+    const bool same = priority == job.order.negative_priority;
+    size_t jobs = 0;
+    for (const auto& [user, orders] : level.by_user) {
+      if (same && user != job.user) {
+        const double theirs = share_.Score(user, now);
+        const double ours = share_.Score(job.user, now);
+        if (theirs > ours || before.size() >= kNamedUsers) continue;
+        before.push_back(
+            absl::StrFormat("user \"%s\", who had less slot time lately (%.0f s "
+                            "against %.0f s)",
+                            user, theirs, ours));
+      } else {
+        jobs += static_cast<size_t>(
+            std::distance(orders.begin(), same ? orders.lower_bound(job.order) : orders.end()));
+      }
+    }
+    if (jobs > 0) {
+      before.push_back(absl::StrCat(jobs, jobs == 1 ? " job" : " jobs",
+                                    same ? " submitted earlier" : " of higher priority"));
     }
   }
-  if (devices.empty()) return "has no slots";
-  if (!device) {
-    return absl::StrCat("has no ", record.task.device, " slot (has: ", absl::StrJoin(devices, ", "),
-                        ")");
+  if (job.deadline && InDanger(job, record.work_class, now)) {
+    const int64_t left = *job.deadline - now;
+    absl::StrAppend(
+        &text, ", first of its priority: its deadline ",
+        left >= 0 ? absl::StrCat("in ", Span(left)) : absl::StrCat("passed ", Span(-left), " ago"),
+        " is in danger");
+  } else if (!before.empty()) {
+    absl::StrAppend(&text, "; before it: ", absl::StrJoin(before, ", "));
   }
-  if (environments.count(record.task.environment) == 0) {
-    return absl::StrCat("does not have environment ", record.task.environment, " (has: ",
-                        environments.empty() ? "none" : absl::StrJoin(environments, ", "), ")");
+  const auto unplaceable = unplaceable_at_.find({record.work_class, record.task.job});
+  if (unplaceable != unplaceable_at_.end()) {
+    absl::StrAppend(&text, "; ", DescribeMissing(work_class), "; given up in ",
+                    Span(unplaceable->second - now));
   }
-  return parts.empty() ? "is about to get work" : absl::StrJoin(parts, "; ");
+  return text;
 }
 
-std::string Core::ExplainWorker(const Worker& worker, const TaskRecord& record) const {
+std::string Core::ExplainSlot(const Slot& slot, const TaskRecord& record) const {
+  const int index = slot.offer.index;
+  const std::string& quarantine =
+      slot.quarantine.empty() ? slot.worker->quarantine : slot.quarantine;
+  if (!quarantine.empty()) return absl::StrCat("slot ", index, " is quarantined: ", quarantine);
+  if (!slot.offer.accepting) {
+    return absl::StrCat("slot ", index, " takes no work: ",
+                        slot.offer.reason.empty() ? "drained" : slot.offer.reason);
+  }
+  if (slot.lease) {
+    const Lease& lease = leases_.all().at(slot.lease);
+    const Task& task = tasks_.at(*lease.outstanding.begin()).task;
+    return absl::StrCat("slot ", index, " is busy with ", task.model, " (lease ", slot.lease.value,
+                        ", ", lease.outstanding.size(), " to do)");
+  }
+  if (record.avoid == slot.worker->id) {
+    return absl::StrCat("slot ", index,
+                        " is free, but it failed there; another worker is preferred");
+  }
+  return "";
+}
+
+std::string Core::ExplainSlots(const Worker& worker, const TaskRecord& record) const {
+  std::set<std::string> parts;  // of those that fit
+  std::set<std::string> misfits;
+  bool fits = false;
+  for (const auto& [index, slot] : worker.slots) {
+    if (!slot->present) continue;
+    bool build_need = false;
+    const std::string why = WhyNot(matcher_.at(record.work_class), *slot, &build_need);
+    if (!why.empty()) {
+      misfits.insert(why);
+      continue;
+    }
+    fits = true;
+    const std::string part = ExplainSlot(*slot, record);
+    if (!part.empty()) parts.insert(part);
+  }
+  if (!parts.empty()) return absl::StrJoin(parts, "; ");
+  if (fits) return record.held ? "is free and could run it" : "is about to get work";
+  return misfits.empty() ? "has no slots" : absl::StrJoin(misfits, "; ");
+}
+
+std::string Core::ExplainWorker(const Worker& worker, const TaskRecord& record,
+                                MonotonicTime now) const {
   const std::string name = absl::StrCat("worker ", worker.id.value, ": ");
   if (record.lease && leases_.all().at(record.lease).slot->worker == &worker) {
     return absl::StrCat(name, "held it under lease ", record.lease.value,
                         ", which expired; it goes on if the worker comes back first");
   }
-  if (!worker.connected) return absl::StrCat(name, "is not connected");
-  if (worker.silent) return absl::StrCat(name, "is connected but silent");
+  const std::string heard =
+      worker.last_beat.ns == 0
+          ? ""
+          : absl::StrCat(", last heard ", Span(now - worker.last_beat), " ago");
+  if (!worker.connected) return absl::StrCat(name, "is not connected", heard);
+  if (worker.silent) return absl::StrCat(name, "is connected but silent", heard);
   return absl::StrCat(name, ExplainSlots(worker, record));
 }
 
-std::vector<std::string> Core::ExplainWaiting(ExperimentId experiment) const {
+std::vector<std::string> Core::ExplainWaiting(ExperimentId experiment, MonotonicTime now) const {
   const auto it = tasks_.find(experiment);
   if (it == tasks_.end() || it->second.state != TaskState::kWaiting) return {};
-  if (fleet_.workers().empty()) return {"no worker is connected"};
   const TaskRecord& record = it->second;
-  std::vector<std::string> lines;
-  if (matcher_.at(record.work_class).capable == 0) {
+  std::vector<std::string> lines = {ExplainOrder(record, now)};
+  if (fleet_.workers().empty()) {
+    lines.push_back("no worker is connected");
+    return lines;
+  }
+  const WorkClass& work_class = matcher_.at(record.work_class);
+  if (work_class.capable == 0 && work_class.known > 0) {
     lines.push_back(absl::StrCat("no connected worker takes work for environment ",
                                  record.task.environment, " on ", record.task.device));
   }
   // Those that could run it say more than those that could not.
   std::vector<const Worker*> workers;
   for (const auto& [id, worker] : fleet_.workers()) workers.push_back(worker.get());
-  const auto& capable = matcher_.at(record.work_class).capable_by_worker;
+  const auto& capable = work_class.capable_by_worker;
   std::stable_partition(workers.begin(), workers.end(),
                         [&](const Worker* w) { return capable.count(w->id) > 0; });
   for (const Worker* worker : workers) {
@@ -82,7 +159,7 @@ std::vector<std::string> Core::ExplainWaiting(ExperimentId experiment) const {
       lines.push_back(absl::StrCat("… and more: ", workers.size(), " workers in all"));
       break;
     }
-    lines.push_back(ExplainWorker(*worker, record));
+    lines.push_back(ExplainWorker(*worker, record, now));
   }
   return lines;
 }
@@ -106,6 +183,32 @@ double Core::LeasedSeconds(const Job& job, MonotonicTime now, double* longest) c
   return sum;
 }
 
+// What other jobs will have been given before the last experiment of `job` in this class begins:
+// all of what has precedence, and of each other submitter of the same priority as much as the own.
+double Core::AheadSeconds(const Job& job, int index, MonotonicTime now) const {
+  const WorkClass& work_class = matcher_.at(index);
+  const auto seconds_of = [&](const JobOrder& order) {
+    const Job& other = jobs_.at(order.job);
+    double ignored = 0;
+    return other.waiting.at(index).expected_s() + LeasedSeconds(other, now, &ignored);
+  };
+  const double own = job.waiting.at(index).expected_s();
+  double ahead = 0;
+  for (const auto& [priority, level] : work_class.jobs.levels()) {
+    if (priority > job.order.negative_priority) break;
+    const bool same = priority == job.order.negative_priority;
+    for (const auto& [user, orders] : level.by_user) {
+      double theirs = 0;
+      for (const JobOrder& order : orders) {
+        if (same && user == job.user && order >= job.order) break;
+        theirs += seconds_of(order);
+      }
+      ahead += same && user != job.user ? std::min(theirs, own) : theirs;
+    }
+  }
+  return ahead;
+}
+
 double Core::EtaSeconds(JobId id, MonotonicTime now) const {
   const auto it = jobs_.find(id);
   if (it == jobs_.end()) return 0;
@@ -116,16 +219,15 @@ double Core::EtaSeconds(JobId id, MonotonicTime now) const {
     if (waiting.size() == 0) continue;
     const WorkClass& work_class = matcher_.at(index);
     if (work_class.capable == 0) return -1;
-    // What waits there before it, and what the slots have to end first.
-    double seconds = leased;
-    for (const JobOrder& other : work_class.jobs) {
-      const Job& ahead = jobs_.at(other.job);
-      seconds += ahead.waiting.at(index).expected_s();
-      if (other.job == id) break;
-      double ignored = 0;
-      seconds += LeasedSeconds(ahead, now, &ignored);
-    }
-    eta = std::max(eta, seconds / static_cast<double>(work_class.capable));
+    const double seconds = leased + waiting.expected_s() + AheadSeconds(job, index, now);
+    eta = std::max({eta, seconds / static_cast<double>(work_class.capable), waiting.longest_s()});
+  }
+  for (const ExperimentId experiment : job.tasks) {
+    const TaskRecord& record = tasks_.at(experiment);
+    if (!record.held) continue;
+    if (matcher_.at(record.work_class).capable == 0) return -1;
+    const double hold_s = static_cast<double>(record.held_until - now) / kNsPerSecond;
+    eta = std::max(eta, std::max(0.0, hold_s) + record.task.expected_s);
   }
   return eta;
 }

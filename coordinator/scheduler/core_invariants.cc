@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "common/base/check.h"
 #include "coordinator/scheduler/core.h"
 
@@ -11,7 +13,9 @@ void Core::CheckTasks() const {
     ++tasks[record.task.job];
     CHECK(job.tasks.count(id) == 1) << "experiment " << id;
     CHECK_EQ(job.leased.count(id) == 1, static_cast<bool>(record.lease)) << "experiment " << id;
-    const bool waits = record.state == TaskState::kWaiting;
+    CHECK_EQ(held_.count({record.held_until, id}) == 1, record.held) << "experiment " << id;
+    CHECK(!record.held || !record.lease) << "experiment " << id << " is held back and leased";
+    const bool waits = record.state == TaskState::kWaiting && !record.held;
     if (waits) ++waiting[{record.task.job, record.work_class}];
     const auto set = job.waiting.find(record.work_class);
     CHECK(set != job.waiting.end());
@@ -19,7 +23,8 @@ void Core::CheckTasks() const {
              waits)
         << "experiment " << id;
     if (!record.lease) {
-      CHECK(waits) << "experiment " << id << " is neither waiting nor leased";
+      CHECK(record.state == TaskState::kWaiting)
+          << "experiment " << id << " is neither waiting nor leased";
       continue;
     }
     const auto lease = leases_.all().find(record.lease);
@@ -31,7 +36,7 @@ void Core::CheckTasks() const {
     CHECK_EQ(job.tasks.size(), tasks[id]) << "job " << id;
     for (const auto& [index, set] : job.waiting) {
       CHECK_EQ(set.size(), (waiting[{id, index}])) << "job " << id;
-      CHECK_EQ(matcher_.at(index).jobs.count(job.order) == 1, set.size() > 0) << "job " << id;
+      CHECK_EQ(matcher_.at(index).jobs.Contains(job), set.size() > 0) << "job " << id;
     }
   }
 }
@@ -54,10 +59,14 @@ void Core::CheckLeases() const {
 void Core::CheckSlots() const {
   std::vector<size_t> capable(static_cast<size_t>(matcher_.size()));
   std::vector<size_t> idle(static_cast<size_t>(matcher_.size()));
+  std::vector<size_t> known(static_cast<size_t>(matcher_.size()));
   for (const auto& [id, worker] : fleet_.workers()) {
     for (const auto& [index, slot] : worker->slots) {
       CHECK(!slot->lease || leases_.all().at(slot->lease).slot == slot.get());
-      CHECK_EQ(slot->eligible, slot->present && slot->offer.accepting && worker->audible());
+      CHECK_EQ(slot->eligible, slot->CanTakeWork());
+      for (int c = 0; slot->present && c < matcher_.size(); ++c) {
+        if (matcher_.at(c).Matches(*slot)) ++known[static_cast<size_t>(c)];
+      }
       if (!slot->eligible) continue;
       for (int c = 0; c < matcher_.size(); ++c) {
         if (!matcher_.at(c).Matches(*slot)) continue;
@@ -70,7 +79,30 @@ void Core::CheckSlots() const {
   }
   for (int c = 0; c < matcher_.size(); ++c) {
     CHECK_EQ(matcher_.at(c).capable, capable[static_cast<size_t>(c)]) << "class " << c;
+    CHECK_EQ(matcher_.at(c).known, known[static_cast<size_t>(c)]) << "class " << c;
     CHECK_EQ(matcher_.at(c).idle.size(), idle[static_cast<size_t>(c)]) << "class " << c;
+  }
+}
+
+void Core::CheckTimers() const {
+  CHECK_EQ(unplaceable_.size(), unplaceable_at_.size());
+  for (const auto& [key, at] : unplaceable_at_) {
+    CHECK(unplaceable_.count({at, key.first, key.second}) == 1);
+    CHECK_EQ(matcher_.at(key.first).known, size_t{0}) << "class " << key.first;
+    CHECK(at > now_) << "job " << key.second << " should have been concluded";
+  }
+  CHECK(held_.empty() || held_.begin()->first > now_);
+  // Whatever nobody can run has its end in sight.
+  for (const auto& [id, job] : jobs_) {
+    for (const auto& [index, set] : job.waiting) {
+      if (set.size() == 0 || matcher_.at(index).known > 0) continue;
+      const auto lapsed = [&](ExperimentId experiment) {
+        return static_cast<bool>(tasks_.at(experiment).lease);
+      };
+      CHECK(unplaceable_at_.count({index, id}) == 1 ||
+            std::any_of(job.tasks.begin(), job.tasks.end(), lapsed))
+          << "job " << id << " waits without end";
+    }
   }
 }
 
@@ -78,6 +110,7 @@ void Core::CheckInvariants() const {
   CheckTasks();
   CheckLeases();
   CheckSlots();
+  CheckTimers();
 }
 
 }  // namespace dynbench::scheduler

@@ -11,6 +11,9 @@ std::vector<Action> Core::Step(MonotonicTime now, const Event& event) {
   now_ = now;
   actions_.clear();
   std::visit([this](const auto& e) { Handle(e); }, event);
+  ReleaseHeld();
+  ReviewUnplaceable();
+  ExpireUnplaceable();
   Dispatch();
   return std::move(actions_);
 }
@@ -24,24 +27,50 @@ void Core::AddWaiting(const TaskRecord& record) {
   Job& job = jobs_.at(record.task.job);
   const auto it = job.waiting.try_emplace(record.work_class, job.policy).first;
   it->second.Add(record.task.model, record.task.partition, WaitingOf(record));
-  matcher_.at(record.work_class).jobs.insert(job.order);
+  WorkClass& work_class = matcher_.at(record.work_class);
+  work_class.jobs.Insert(job);
   dirty_classes_.insert(record.work_class);
+  if (work_class.known == 0) ArmUnplaceable(record.work_class, job);
 }
 
 void Core::RemoveWaiting(const TaskRecord& record, const WorkerId& taken_by) {
   Job& job = jobs_.at(record.task.job);
   WaitingSet& waiting = job.waiting.at(record.work_class);
   waiting.Remove(record.task.model, record.task.partition, WaitingOf(record), taken_by);
-  if (waiting.size() == 0) matcher_.at(record.work_class).jobs.erase(job.order);
+  if (waiting.size() == 0) matcher_.at(record.work_class).jobs.Erase(job);
+}
+
+void Core::Lend(TaskRecord* record, Lease* lease) {
+  Job& job = jobs_.at(record->task.job);
+  record->state = TaskState::kLeased;
+  record->lease = lease->epoch;
+  record->last_worker = lease->slot->worker->id;
+  lease->outstanding.insert(record->task.id);
+  job.leased.insert(record->task.id);
+  share_.Promise(job.user, record->task.expected_s);
+}
+
+void Core::Unlend(TaskRecord* record) {
+  Job& job = jobs_.at(record->task.job);
+  job.leased.erase(record->task.id);
+  record->lease = LeaseEpoch();
+  const double used_s =
+      record->started ? static_cast<double>(now_ - record->started_at) / kNsPerSecond : 0;
+  share_.Settle(job.user, record->task.expected_s, used_s, now_);
+  record->started = false;
 }
 
 void Core::Detach(TaskRecord* record) {
-  if (record->state == TaskState::kWaiting) RemoveWaiting(*record, WorkerId());
+  if (record->held) {
+    held_.erase({record->held_until, record->task.id});
+    record->held = false;
+  } else if (record->state == TaskState::kWaiting) {
+    RemoveWaiting(*record, WorkerId());
+  }
   if (record->lease) {
     Lease* lease = leases_.Find(record->lease);
     CHECK(lease != nullptr);
-    jobs_.at(record->task.job).leased.erase(record->task.id);
-    record->lease = LeaseEpoch();
+    Unlend(record);
     Release(lease, record->task.id);
   }
 }
@@ -54,12 +83,27 @@ void Core::Forget(TaskRecord* record) {
   tasks_.erase(record->task.id);
 }
 
-void Core::RequeueTask(TaskRecord* record, const std::string& reason) {
+void Core::RequeueTask(TaskRecord* record, const std::string& reason, int64_t hold_ns) {
   actions_.push_back(Requeue{record->task.id, record->lease, reason});
   Detach(record);
   record->state = TaskState::kWaiting;
-  record->started = false;
-  AddWaiting(*record);
+  record->waiting_since = now_;
+#ifdef DYNBENCH_PLANT_LOST_REQUEUE  // a planted bug: docs/reliability.md, "Simulation"
+  return;
+#endif
+  if (hold_ns <= 0) return AddWaiting(*record);
+  record->held = true;
+  record->held_until = now_ + hold_ns;
+  held_.insert({record->held_until, record->task.id});
+}
+
+void Core::ReleaseHeld() {
+  while (!held_.empty() && held_.begin()->first <= now_) {
+    TaskRecord* record = Find(held_.begin()->second);
+    held_.erase(held_.begin());
+    record->held = false;
+    AddWaiting(*record);
+  }
 }
 
 void Core::ConcludeTask(TaskRecord* record, plan::Outcome outcome, const std::string& status,
@@ -75,75 +119,19 @@ void Core::Handle(const JobAdded& event) {
   int64_t first = std::numeric_limits<int64_t>::max();
   for (const Task& task : event.tasks) first = std::min(first, task.queue_order);
   job.order = {-event.priority, first, event.job};
+  job.user = event.user;
+  job.deadline = event.deadline;
+  job.unplaceable_grace_ns = event.unplaceable_grace_ns.value_or(options_.unplaceable_grace_ns);
   for (const Task& task : event.tasks) {
     TaskRecord record;
     record.task = task;
     record.task.job = event.job;
     record.work_class = matcher_.ClassOf(task);
+    record.waiting_since = now_;
     const auto [it, added] = tasks_.try_emplace(task.id, std::move(record));
     CHECK(added) << "experiment " << task.id << " was added twice";
     job.tasks.insert(task.id);
     AddWaiting(it->second);
-  }
-}
-
-void Core::Handle(const Started& event) {
-  TaskRecord* record = Find(event.attempt.experiment);
-  if (record == nullptr || record->lease != event.attempt.lease || record->started) return;
-  record->started = true;
-  record->started_at = now_;
-}
-
-void Core::Handle(const Finished& event) {
-  TaskRecord* record = Find(event.attempt.experiment);
-  if (record == nullptr) return;
-  // The result of an older lease was committed before that lease was fenced: it counts, and the
-  // newer lease has nothing to do.
-  if (record->state == TaskState::kLeased && record->lease != event.attempt.lease) {
-    RevokeFrom(*leases_.Find(record->lease), {record->task.id},
-               absl::StrCat("the result of lease ", event.attempt.lease.value, " counts"));
-  }
-  Forget(record);
-}
-
-void Core::Handle(const Returned& event) {
-  TaskRecord* record = Find(event.attempt.experiment);
-  if (record == nullptr || !record->lease || record->lease != event.attempt.lease) return;
-  const WorkerId worker = leases_.Find(record->lease)->slot->worker->id;
-  if (!event.infrastructure_failure) {
-    RequeueTask(record, absl::StrCat("worker ", worker.value, " gave it back: ", event.reason));
-    return;
-  }
-  if (++record->infrastructure_failures > options_.infrastructure_retries) {
-    ConcludeTask(record, plan::Outcome::kLost, "lost", plan::Blame::kInfrastructure,
-                 absl::StrCat("infrastructure failed ", record->infrastructure_failures,
-                              " times, last on worker ", worker.value, ": ", event.reason));
-    return;
-  }
-  record->avoid = worker;
-  RequeueTask(record, absl::StrCat("infrastructure failure ", record->infrastructure_failures,
-                                   " on worker ", worker.value, ": ", event.reason));
-}
-
-void Core::CountCrash(TaskRecord* record, const WorkerId& worker) {
-  record->last_worker = WorkerId();
-  if (++record->crashes >= options_.crash_budget) {
-    ConcludeTask(
-        record, plan::Outcome::kFailed, "crash", plan::Blame::kModel,
-        absl::StrCat("its worker died ", record->crashes, " times while it ran, last worker ",
-                     worker.value, "; the crash budget is ", options_.crash_budget));
-    return;
-  }
-  if (!record->lease) return;  // it waits already
-  RequeueTask(record,
-              absl::StrCat("worker ", worker.value, " died while it ran (", record->crashes, " of ",
-                           options_.crash_budget, " deaths that are forgiven at most)"));
-}
-
-void Core::Handle(const WorkerDied& event) {
-  for (const ExperimentId experiment : event.running) {
-    TaskRecord* record = Find(experiment);
-    if (record != nullptr && record->last_worker == event.worker) CountCrash(record, event.worker);
   }
 }
 

@@ -46,13 +46,25 @@ void Core::UpdateSlots(Worker* worker) {
 }
 
 void Core::Offer(Worker* worker, const std::vector<SlotOffer>& offers) {
-  for (auto& [index, slot] : worker->slots) slot->present = false;
+  std::set<int> offered;
   for (const SlotOffer& offer : offers) {
     Slot* slot = fleet_.GetOrAddSlot(worker, offer.index);
+    offered.insert(offer.index);
+    if (slot->present && slot->offer == offer) continue;
+    const std::vector<int> before = slot->classes;
     slot->offer = offer;
     slot->present = true;
+    matcher_.Rematch(slot);
+    dirty_classes_.insert(before.begin(), before.end());
+  }
+  for (auto& [index, slot] : worker->slots) {
+    if (!slot->present || offered.count(index) > 0) continue;
+    dirty_classes_.insert(slot->classes.begin(), slot->classes.end());
+    slot->present = false;
+    matcher_.Rematch(slot.get());
   }
   UpdateSlots(worker);
+  review_unplaceable_ = true;
 }
 
 void Core::Heard(Worker* worker) {
@@ -69,6 +81,7 @@ void Core::Lapse(Worker* worker) {
     for (const ExperimentId experiment : lease->outstanding) {
       TaskRecord& record = tasks_.at(experiment);
       record.state = TaskState::kWaiting;
+      record.waiting_since = now_;
       AddWaiting(record);
     }
   }
@@ -103,11 +116,7 @@ void Core::Handle(const Recovered& event) {
       if (record == nullptr || record->lease) continue;
       if (lease == nullptr) lease = leases_.Add(recovered.epoch, slot);
       RemoveWaiting(*record, worker->id);
-      record->state = TaskState::kLeased;
-      record->lease = recovered.epoch;
-      record->last_worker = worker->id;
-      lease->outstanding.insert(experiment);
-      jobs_.at(record->task.job).leased.insert(experiment);
+      Lend(record, lease);
     }
     if (lease == nullptr) actions_.push_back(CloseLease{recovered.epoch});
     ArmIfNeeded(worker);
@@ -157,6 +166,53 @@ void Core::Handle(const WorkerJoined& event) {
   ArmIfNeeded(worker);
 }
 
+void Core::Handle(const WorkerKnown& event) {
+  Worker* worker = fleet_.GetOrAdd(event.worker);
+  if (!worker->connected) Offer(worker, event.slots);
+}
+
+void Core::Evacuate(const Slot& slot, const std::string& reason) {
+  const Lease* lease = leases_.Find(slot.lease);
+  if (lease == nullptr || lease->lapsed) return;
+  std::vector<ExperimentId> unstarted;
+  for (const ExperimentId experiment : lease->outstanding) {
+    if (!tasks_.at(experiment).started) unstarted.push_back(experiment);
+  }
+  RevokeFrom(*lease, unstarted, reason);
+  // The last one of them may close the lease.
+  for (const ExperimentId experiment : unstarted) RequeueTask(Find(experiment), reason);
+}
+
+void Core::Stop(Slot* slot, const std::string& reason) {
+  slot->quarantine = reason;
+  UpdateSlot(slot);
+  Evacuate(*slot, absl::StrCat("slot ", slot->offer.index, " of worker ", slot->worker->id.value,
+                               " was quarantined: ", reason));
+}
+
+void Core::Handle(const Quarantined& event) {
+  const std::string reason = event.reason.empty() ? "by an operator" : event.reason;
+  Worker* worker = fleet_.GetOrAdd(event.worker);
+  if (event.slot >= 0) return Stop(fleet_.GetOrAddSlot(worker, event.slot), reason);
+  worker->quarantine = reason;
+  UpdateSlots(worker);
+  for (auto& [index, slot] : worker->slots) {
+    Evacuate(*slot, absl::StrCat("worker ", worker->id.value, " was quarantined: ", reason));
+  }
+}
+
+void Core::Handle(const Released& event) {
+  Worker* worker = fleet_.Find(event.worker);
+  if (worker == nullptr) return;
+  if (event.slot < 0) worker->quarantine.clear();
+  for (auto& [index, slot] : worker->slots) {
+    if (event.slot >= 0 && event.slot != index) continue;
+    slot->quarantine.clear();
+    clusters_.Succeeded(slot->id());
+  }
+  UpdateSlots(worker);
+}
+
 void Core::Handle(const WorkerLeft& event) {
   Worker* worker = fleet_.Find(event.worker);
   if (worker == nullptr) return;
@@ -196,6 +252,8 @@ void Core::Handle(const Tick&) {
 MonotonicTime Core::NextDeadline(MonotonicTime now) const {
   MonotonicTime deadline = now + int64_t{24} * 3600 * kNsPerSecond;
   fleet_.NextDeadline(&deadline);
+  if (!held_.empty()) deadline = std::min(deadline, held_.begin()->first);
+  if (!unplaceable_.empty()) deadline = std::min(deadline, std::get<0>(*unplaceable_.begin()));
   return deadline;
 }
 

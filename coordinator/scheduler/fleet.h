@@ -22,12 +22,15 @@ struct Slot {
   SlotOffer offer;
   bool present = false;      // in the worker's last offer
   LeaseEpoch lease;          // live or lapsed; 0: none
+  std::string quarantine;    // why it is quarantined; empty: it is not
   bool eligible = false;     // counted by the Matcher
-  std::vector<int> classes;  // that it can run, while eligible
+  std::vector<int> matches;  // classes that it fits, while present
+  std::vector<int> classes;  // `matches` while eligible, else empty
   std::string last_environment;
   std::string last_profile;
 
   SlotId id() const;
+  bool CanTakeWork() const;
 };
 
 struct Worker {
@@ -35,6 +38,7 @@ struct Worker {
   bool connected = false;
   bool silent = false;  // its leases expired; until it is heard again
   MonotonicTime last_beat;
+  std::string quarantine;                      // why all of it is; empty: it is not
   std::map<int, std::unique_ptr<Slot>> slots;  // by index; slots are never forgotten
   std::set<LeaseEpoch> leases;                 // live and lapsed
 
@@ -42,6 +46,10 @@ struct Worker {
 };
 
 inline SlotId Slot::id() const { return {worker->id, offer.index}; }
+inline bool Slot::CanTakeWork() const {
+  return present && offer.accepting && quarantine.empty() && worker->quarantine.empty() &&
+         worker->audible();
+}
 
 class Fleet {
  public:

@@ -1,13 +1,18 @@
 #include "coordinator/scheduler/queue.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/base/check.h"
 
 namespace dynbench::scheduler {
+namespace {
+
+// A group of nearly the length of the longest is as good as it: what is expected is not known to a
+// tenth either.
+constexpr double kNearlyAsLong = 0.9;
+
+}  // namespace
 
 std::string WaitingSet::GroupName(const std::string& model, int partition) const {
   if (policy_ == plan::PartitionPolicy::kDynamic) return model;
@@ -15,24 +20,22 @@ std::string WaitingSet::GroupName(const std::string& model, int partition) const
 }
 
 WaitingSet::Place WaitingSet::PlaceOf(const Group& group) const {
-  if (policy_ != plan::PartitionPolicy::kDynamic) return {false, 0, 0, group.name};
-  return {static_cast<bool>(group.begun_by), -group.expected_s, group.tasks.begin()->queue_order,
-          group.name};
+  if (policy_ != plan::PartitionPolicy::kDynamic) return {0, 0, group.name};
+  return {-group.expected_s, group.tasks.begin()->queue_order, group.name};
 }
 
 void WaitingSet::Insert(const Group& group) {
   if (group.tasks.empty()) return;
   order_.insert(PlaceOf(group));
-  if (group.begun_by) begun_by_[group.begun_by].insert(group.name);
+  by_home_[group.home()].insert(PlaceOf(group));
 }
 
 void WaitingSet::Erase(const Group& group) {
   if (group.tasks.empty()) return;
   order_.erase(PlaceOf(group));
-  const auto it = begun_by_.find(group.begun_by);
-  if (it == begun_by_.end()) return;
-  it->second.erase(group.name);
-  if (it->second.empty()) begun_by_.erase(it);
+  const auto it = by_home_.find(group.home());
+  it->second.erase(PlaceOf(group));
+  if (it->second.empty()) by_home_.erase(it);
 }
 
 void WaitingSet::Add(const std::string& model, int partition, const WaitingTask& task) {
@@ -66,25 +69,23 @@ bool WaitingSet::Contains(const std::string& model, int partition, const Waiting
   return it != groups_.end() && it->second.tasks.count(task) > 0;
 }
 
-bool WaitingSet::AppendGroup(const Group& group, const WorkerId& worker, size_t chunk,
-                             bool others_can, std::vector<ExperimentId>* chosen) const {
-  // A model is split only when even a whole chunk is smaller than it.
-  if (!chosen->empty() && chosen->size() + group.tasks.size() > chunk) return false;
-  for (const WaitingTask& task : group.tasks) {
-    if (chosen->size() >= chunk) return false;
-    if (others_can && task.avoid == worker) continue;
-    chosen->push_back(task.id);
-  }
-  return chosen->size() < chunk;
+double WaitingSet::longest_s() const {
+  return order_.empty() ? 0 : -order_.begin()->negative_expected_s;
 }
 
-std::vector<ExperimentId> WaitingSet::ChoosePartition(const WorkerId& worker,
-                                                      bool others_can) const {
+const WaitingSet::Order& WaitingSet::HomeOrder(const WorkerId& home) const {
+  static const Order* const none = new Order();
+  const auto it = by_home_.find(home);
+  return it == by_home_.end() ? *none : it->second;
+}
+
+std::vector<ExperimentId> WaitingSet::ChoosePartition(const Asking& asking) const {
   for (const Place& place : order_) {
     const Group& group = groups_.at(place.name);
-    const bool avoided = std::any_of(group.tasks.begin(), group.tasks.end(),
-                                     [&](const WaitingTask& t) { return t.avoid == worker; });
-    if (others_can && avoided) continue;
+    const bool avoided =
+        std::any_of(group.tasks.begin(), group.tasks.end(),
+                    [&](const WaitingTask& t) { return t.avoid == asking.worker; });
+    if (asking.others_can && avoided) continue;
     std::vector<ExperimentId> chosen;
     for (const WaitingTask& task : group.tasks) chosen.push_back(task.id);
     return chosen;
@@ -92,23 +93,86 @@ std::vector<ExperimentId> WaitingSet::ChoosePartition(const WorkerId& worker,
   return {};
 }
 
-std::vector<ExperimentId> WaitingSet::Choose(const WorkerId& worker, size_t chunk,
-                                             bool others_can) const {
-  if (policy_ != plan::PartitionPolicy::kDynamic) return ChoosePartition(worker, others_can);
+// Walks the groups in the order in which one worker wants them: three ordered lists (its own, those
+// without a home, all) of which the best head comes next.
+class WaitingSet::Picker {
+ public:
+  Picker(const WaitingSet& set, const Asking& asking)
+      : set_(set),
+        own_(&set.HomeOrder(asking.worker)),
+        free_(&set.HomeOrder(WorkerId())),
+        all_(&set.order_),
+        balanced_s_(set.expected_s_ / static_cast<double>(asking.slots > 0 ? asking.slots : 1)) {}
+
+  // nullptr: that was all.
+  const Group* Next() {
+    const Place* longest = all_.Head(taken_);
+    if (longest == nullptr) return nullptr;
+    const Place* best = longest;
+    for (Cursor* cursor : {&own_, &free_}) {
+      const Place* preferred = cursor->Head(taken_);
+      if (preferred == nullptr || (preferred != longest && !Harmless(*preferred, *longest))) {
+        continue;
+      }
+      best = preferred;
+      break;
+    }
+    taken_.insert(best->name);
+    return &set_.groups_.at(best->name);
+  }
+
+ private:
+  struct Cursor {
+    explicit Cursor(const Order* list) : order(list), at(list->begin()) {}
+    const Place* Head(const std::set<std::string>& taken) {
+      while (at != order->end() && taken.count(at->name) > 0) ++at;
+      return at == order->end() ? nullptr : &*at;
+    }
+    const Order* order;
+    Order::const_iterator at;
+  };
+
+  // Whether nothing is lost when `longest` has to wait for `preferred`.
+  bool Harmless(const Place& preferred, const Place& longest) const {
+    const double wait_s = -preferred.negative_expected_s;
+    const double longest_s = -longest.negative_expected_s;
+    return wait_s >= kNearlyAsLong * longest_s || wait_s + longest_s <= balanced_s_;
+  }
+
+  const WaitingSet& set_;
+  Cursor own_, free_, all_;
+  const double balanced_s_;
+  std::set<std::string> taken_;
+};
+
+std::vector<ExperimentId> WaitingSet::ChooseGroups(const Asking& asking) const {
+  const double share_s = expected_s_ / static_cast<double>(std::max<size_t>(asking.slots, 1));
+  const double budget_s = std::max(share_s / 2, asking.chunk_min_s);
   std::vector<ExperimentId> chosen;
-  if (const auto own = begun_by_.find(worker); own != begun_by_.end()) {
-    for (const std::string& name : own->second) {
-      if (!AppendGroup(groups_.at(name), worker, chunk, others_can, &chosen)) return chosen;
+  double chosen_s = 0;
+  Picker picker(*this, asking);
+  while (const Group* group = picker.Next()) {
+    // A model is split only where it is more than a slot's share, or than even a whole chunk.
+    const bool whole = group->tasks.size() <= asking.chunk && group->expected_s <= share_s;
+    const bool first = chosen.empty();
+    if (!first && (chosen.size() + group->tasks.size() > asking.chunk ||
+                   chosen_s + group->expected_s > budget_s)) {
+      break;
+    }
+    for (const WaitingTask& task : group->tasks) {
+      if (asking.others_can && task.avoid == asking.worker) continue;
+      if (chosen.size() >= asking.chunk) return chosen;
+      if (!whole && !chosen.empty() && chosen_s + task.expected_s > budget_s) return chosen;
+      chosen.push_back(task.id);
+      chosen_s += task.expected_s;
     }
   }
-  for (const Place& place : order_) {
-    const Group& group = groups_.at(place.name);
-    if (group.begun_by == worker) continue;  // above
-    // Another worker will continue it, unless there is nothing else to do here.
-    if (group.begun_by && !chosen.empty()) break;
-    if (!AppendGroup(group, worker, chunk, others_can, &chosen)) break;
-  }
   return chosen;
+}
+
+std::vector<ExperimentId> WaitingSet::Choose(const Asking& asking) const {
+  return policy_ == plan::PartitionPolicy::kDynamic ? ChooseGroups(asking)
+                                                    : ChoosePartition(asking);
 }
 
 }  // namespace dynbench::scheduler

@@ -1,10 +1,16 @@
 // The waiting experiments of one job that the same slots can run, and which of them a slot gets
 // next. Private to the scheduler.
 //
-// Under `dynamic`: by model, so that performance and accuracy of one model go to one worker where
-// nothing is lost by it; the model with the longest expected time first; a model that was begun on
-// a worker is continued there first and elsewhere last. Under `balanced` and `static`: a partition
-// as a whole, partitions in their order, experiments in plan order.
+// Under `dynamic` experiments wait in groups, one a model, so that performance and accuracy of one
+// model go to one worker where nothing is lost by it. A group has a home: the worker on which the
+// model was begun, else the one that measured its series before, else none. The longest group comes
+// first (longest processing time first, Graham 1969); a worker prefers its own groups, then those
+// without a home, as long as the longest can still begin after them and end by the balanced end
+// (what waits, divided by the slots). Near the end, or for one giant, length alone decides,
+// whatever the home: a slot is never idle for the sake of affinity.
+//
+// Under `balanced` and `static`: a partition as a whole, partitions in their order, experiments in
+// plan order.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +29,21 @@ struct WaitingTask {
   ExperimentId id;
   double expected_s = 0;
   WorkerId avoid;  // not there while another worker could take it
+  WorkerId home;   // that measured its series before
 
   auto operator<=>(const WaitingTask& other) const {
     return std::pair(queue_order, id) <=> std::pair(other.queue_order, other.id);
   }
   bool operator==(const WaitingTask& other) const { return id == other.id; }
+};
+
+// For whom and how much.
+struct Asking {
+  WorkerId worker;
+  size_t slots = 1;         // that can run what is in the set
+  size_t chunk = 1;         // most experiments at once, under `dynamic`
+  double chunk_min_s = 0;   // a lease of less than this is filled up to it
+  bool others_can = false;  // leave what avoids this worker
 };
 
 class WaitingSet {
@@ -39,12 +55,15 @@ class WaitingSet {
   void Remove(const std::string& model, int partition, const WaitingTask& task,
               const WorkerId& taken_by);
 
-  // What a slot of `worker` should get: at most `chunk` under `dynamic`, one partition under the
-  // others. Nothing is removed. `others_can`: leave what avoids this worker.
-  std::vector<ExperimentId> Choose(const WorkerId& worker, size_t chunk, bool others_can) const;
+  // What a slot should get: under `dynamic` at most a chunk, and of that at most half of its share
+  // of the time that waits (guided self-scheduling by time), so that leases shrink towards the end;
+  // one partition under the others. Nothing is removed.
+  std::vector<ExperimentId> Choose(const Asking& asking) const;
 
   size_t size() const { return size_; }
   double expected_s() const { return expected_s_; }
+  // Of the longest group; 0 when nothing waits, or under another policy than `dynamic`.
+  double longest_s() const;
   bool Contains(const std::string& model, int partition, const WaitingTask& task) const;
 
  private:
@@ -53,30 +72,31 @@ class WaitingSet {
     std::set<WaitingTask> tasks;
     double expected_s = 0;
     WorkerId begun_by;
+    const WorkerId& home() const { return begun_by ? begun_by : tasks.begin()->home; }
   };
-  // Begun elsewhere last; then the longest; then as planned.
+  // The longest first, then as planned.
   struct Place {
-    bool begun = false;
     double negative_expected_s = 0;
     int64_t queue_order = 0;
     std::string name;
 
     auto operator<=>(const Place&) const = default;
   };
+  using Order = std::set<Place>;
+  class Picker;
 
   std::string GroupName(const std::string& model, int partition) const;
   Place PlaceOf(const Group& group) const;
   void Insert(const Group& group);
   void Erase(const Group& group);
-  std::vector<ExperimentId> ChoosePartition(const WorkerId& worker, bool others_can) const;
-  // Appends what fits of `group`. False: the chunk is full.
-  bool AppendGroup(const Group& group, const WorkerId& worker, size_t chunk, bool others_can,
-                   std::vector<ExperimentId>* chosen) const;
+  const Order& HomeOrder(const WorkerId& home) const;
+  std::vector<ExperimentId> ChoosePartition(const Asking& asking) const;
+  std::vector<ExperimentId> ChooseGroups(const Asking& asking) const;
 
   const plan::PartitionPolicy policy_;
   std::map<std::string, Group> groups_;
-  std::set<Place> order_;
-  std::map<WorkerId, std::set<std::string>> begun_by_;
+  Order order_;
+  std::map<WorkerId, Order> by_home_;
   size_t size_ = 0;
   double expected_s_ = 0;
 };

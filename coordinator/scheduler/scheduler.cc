@@ -21,6 +21,12 @@ constexpr size_t kCheckedTasks = 2'000;
 
 }  // namespace
 
+const plan::EnvironmentOffer& SlotOffer::FactsOf(const std::string& environment) const {
+  static const auto* const nothing = new plan::EnvironmentOffer();
+  const auto found = facts.find(environment);
+  return found == facts.end() ? *nothing : found->second;
+}
+
 Scheduler::Scheduler(Options options) : impl_(std::make_unique<Impl>(options)) {}
 Scheduler::~Scheduler() = default;
 
@@ -35,8 +41,12 @@ std::vector<Action> Scheduler::Step(MonotonicTime now, const Event& event) {
 MonotonicTime Scheduler::NextDeadline(MonotonicTime now) const {
   return impl_->core.NextDeadline(now);
 }
-std::vector<std::string> Scheduler::ExplainWaiting(ExperimentId experiment) const {
-  return impl_->core.ExplainWaiting(experiment);
+std::vector<std::string> Scheduler::ExplainWaiting(ExperimentId experiment,
+                                                   std::optional<MonotonicTime> now) const {
+  return impl_->core.ExplainWaiting(experiment, now.value_or(impl_->core.now()));
+}
+std::vector<std::string> Scheduler::Unplaceable(const std::vector<Task>& tasks) const {
+  return impl_->core.Unplaceable(tasks);
 }
 double Scheduler::EtaSeconds(JobId job, MonotonicTime now) const {
   return impl_->core.EtaSeconds(job, now);

@@ -5,7 +5,13 @@
 // Invariants, asserted after every step in debug builds and tests (CheckInvariants):
 //   - a slot has at most one live lease, and an experiment is in at most one live lease;
 //   - lease epochs strictly increase and never repeat, across restarts too (`first_epoch`);
-//   - an experiment is waiting, leased or concluded, never two of these, never none.
+//   - an experiment is waiting, leased or concluded, never two of these, never none;
+//   - no slot that may take work is idle while something that it can run waits (what is held back
+//     after an infrastructure failure does not count as waiting until its time has come).
+//
+// Who gets a free slot: the highest priority; in it a job whose deadline is in danger, the earliest
+// first; then the submitter who had least (fair_share.h); then the job that was submitted first; in
+// the job what matching.h and queue.h say.
 //
 // Thread-compatible: one thread owns it.
 #pragma once
@@ -13,6 +19,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <variant>
@@ -20,7 +27,9 @@
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/plan/needs.h"
 #include "common/plan/words.h"
+#include "coordinator/scheduler/backoff.h"
 
 namespace dynbench::scheduler {
 
@@ -29,8 +38,23 @@ struct Options {
   int crash_budget = 2;  // deaths of a worker during an experiment before it is failed as poison
   // Returns for infrastructure reasons that are forgiven; the next one makes the experiment lost.
   int infrastructure_retries = 2;
-  size_t chunk_limit = 8;     // most experiments in one dynamic lease
+  size_t chunk_limit = 8;  // most experiments in one dynamic lease
+  // A dynamic lease is filled up to this much expected time: an assignment costs milliseconds, so
+  // programs that take less go out several at a time to the very end.
+  double chunk_min_s = 1;
   LeaseEpoch first_epoch{1};  // above every epoch in the store
+  Backoff backoff;            // between infrastructure failures
+  int64_t fair_share_half_life_ns = 3600 * kNsPerSecond;
+  // A deadline counts as in danger when this much of what is left, at the present share of slots,
+  // would miss it: predictions are of typical nights.
+  double deadline_margin = 1.25;
+  // Equal infrastructure failures in a row that stop a slot, and how long failures are remembered.
+  int cluster_limit = 3;
+  int64_t cluster_window_ns = 3600 * kNsPerSecond;
+  // How long an experiment waits for a worker that could run it to become known at all, and how
+  // long when its environment is known, but lacks what the experiment is made of.
+  int64_t unplaceable_grace_ns = 600 * kNsPerSecond;
+  int64_t build_need_grace_ns = 10 * kNsPerSecond;
 };
 
 // What the scheduler needs to know of an experiment; the rest stays in the store.
@@ -44,6 +68,8 @@ struct Task {
   double expected_s = 0;  // prediction
   int partition = 0;
   int64_t queue_order = 0;  // original place; kept on retry
+  plan::Needs needs = {};
+  WorkerId home = {};  // that measured its series before; none: no preference
 };
 
 struct SlotOffer {
@@ -51,7 +77,13 @@ struct SlotOffer {
   std::string device;                  // torch device type
   std::set<std::string> environments;  // names that this worker can run
   bool accepting = true;               // false: drained, quarantined or without space
-  std::string reason;                  // why not
+  std::string reason = {};             // why not
+  plan::Labels labels = {};            // of the worker and of this slot
+  // By environment; one that is not named: nothing is known of it.
+  std::map<std::string, plan::EnvironmentOffer> facts = {};
+
+  const plan::EnvironmentOffer& FactsOf(const std::string& environment) const;
+  bool operator==(const SlotOffer&) const = default;
 };
 
 // A lease that a worker still holds when it says hello, with the experiments whose result has not
@@ -69,6 +101,10 @@ struct JobAdded {
   plan::PartitionPolicy policy = plan::PartitionPolicy::kDynamic;
   int priority = 0;
   std::vector<Task> tasks;  // those that need running
+  std::string user = {};
+  std::optional<MonotonicTime> deadline = {};
+  // Instead of Options::unplaceable_grace_ns; 0: what no known worker can run fails at once.
+  std::optional<int64_t> unplaceable_grace_ns = {};
 };
 // What the store knew when the coordinator started: leases that were live then. Sent once, before
 // any worker joins, after the JobAdded events. They are re-armed from `now`.
@@ -118,6 +154,24 @@ struct Returned {
   AttemptId attempt;
   std::string reason;
   bool infrastructure_failure = false;  // counts against the retries; after them: lost
+  std::string signature = {};  // `reason` less what differs from case to case; empty: `reason`
+};
+// A worker of which the store knows, while it is away: experiments may wait for it. Ignored when it
+// has joined.
+struct WorkerKnown {
+  WorkerId worker;
+  std::vector<SlotOffer> slots;
+};
+// The slot (-1: every one of the worker's, later ones too) takes no more work until it is released,
+// whatever the worker offers. What has started there goes on; what has not waits again.
+struct Quarantined {
+  WorkerId worker;
+  int slot = -1;
+  std::string reason;
+};
+struct Released {
+  WorkerId worker;
+  int slot = -1;
 };
 struct JobCancelled {
   JobId job;
@@ -127,14 +181,17 @@ struct JobCancelled {
 struct Resumed {};
 struct Tick {};
 
-using Event = std::variant<JobAdded, Recovered, WorkerJoined, WorkerLeft, WorkerDied, Beat,
-                           SlotsChanged, Started, Finished, Returned, JobCancelled, Resumed, Tick>;
+using Event = std::variant<JobAdded, Recovered, WorkerKnown, WorkerJoined, WorkerLeft, WorkerDied,
+                           Beat, SlotsChanged, Quarantined, Released, Started, Finished, Returned,
+                           JobCancelled, Resumed, Tick>;
 
 // ---- actions ----
 struct Grant {  // commit, then send
   LeaseEpoch epoch;
   SlotId slot;
   std::vector<ExperimentId> experiments;
+  // Those whose series another worker measured before, with that worker: a break of affinity.
+  std::map<ExperimentId, WorkerId> moved = {};
 };
 struct Revoke {  // tell the worker to stop these; late results of the epoch are superseded
   WorkerId worker;
@@ -145,7 +202,7 @@ struct Revoke {  // tell the worker to stop these; late results of the epoch are
 struct Conclude {  // write a result that no worker brought
   ExperimentId experiment;
   plan::Outcome outcome = plan::Outcome::kLost;
-  std::string status;  // "crash", "lost", "cancelled"
+  std::string status;  // "crash", "lost", "cancelled", "unplaceable", "skipped"
   plan::Blame blame = plan::Blame::kInfrastructure;
   std::string reason;
 };
@@ -158,7 +215,20 @@ struct CloseLease {  // nothing of it is left
   LeaseEpoch epoch;
 };
 
-using Action = std::variant<Grant, Revoke, Conclude, Requeue, CloseLease>;
+// Decided here, for equal infrastructure failures; holds already, as Quarantined says.
+struct Quarantine {
+  SlotId slot;
+  std::string reason;
+};
+// The same infrastructure failure on several workers: nobody is stopped for it.
+struct ReportCluster {
+  std::string reason;  // of the last one
+  int failures = 0;
+  int workers = 0;
+};
+
+using Action =
+    std::variant<Grant, Revoke, Conclude, Requeue, CloseLease, Quarantine, ReportCluster>;
 
 class Scheduler {
  public:
@@ -170,12 +240,19 @@ class Scheduler {
   // Applies one event and returns what has to be done, in order.
   [[nodiscard]] std::vector<Action> Step(MonotonicTime now, const Event& event);
 
-  // When the next lease expires; Step(Tick) is due then. Nothing to expire: a day from `now`.
+  // When time alone changes something (a lease expires, a retry is due, a wait for an unknown
+  // worker is over); Step(Tick) is due then. Nothing to come: a day from `now`.
   MonotonicTime NextDeadline(MonotonicTime now) const;
 
-  // Why `experiment` waits, in words, per worker: "worker a: slot 0 is busy with …", "no worker has
-  // environment nightly (have: default)". Empty when it does not wait.
-  std::vector<std::string> ExplainWaiting(ExperimentId experiment) const;
+  // Why `experiment` waits, in words: for how long, what goes before it, and per worker "slot 0 is
+  // busy with …", "has no pool=a100 …". Empty when it does not wait. `now`: as of then, else as of
+  // the last step.
+  std::vector<std::string> ExplainWaiting(ExperimentId experiment,
+                                          std::optional<MonotonicTime> now = {}) const;
+
+  // What no known worker could run, had it these tasks: the same words as the conclusion
+  // "unplaceable", one line for each kind with the number of tasks. Changes nothing.
+  std::vector<std::string> Unplaceable(const std::vector<Task>& tasks) const;
 
   // Expected seconds until `job` is done, from predictions and the slots that can take it; negative
   // when no slot can.

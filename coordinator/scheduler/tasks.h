@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -29,9 +30,15 @@ struct TaskRecord {
   WorkerId avoid;        // where it came back from with an infrastructure failure
   int crashes = 0;
   int infrastructure_failures = 0;
+  MonotonicTime waiting_since;
+  // kWaiting after an infrastructure failure: in no WaitingSet until then, and why.
+  bool held = false;
+  MonotonicTime held_until;
+  std::string last_failure;
 };
 
-// The order in which jobs are served: higher priority first, then as they were submitted.
+// The order in which jobs of one submitter are served: higher priority first, then as submitted.
+// Between submitters of equal priority FairShare decides, and above both a deadline in danger.
 struct JobOrder {
   int negative_priority = 0;
   int64_t queue_order = 0;
@@ -42,6 +49,9 @@ struct JobOrder {
 
 struct Job {
   JobOrder order;
+  std::string user;
+  std::optional<MonotonicTime> deadline;
+  int64_t unplaceable_grace_ns = 0;
   plan::PartitionPolicy policy = plan::PartitionPolicy::kDynamic;
   std::map<int, WaitingSet> waiting;  // by work class
   std::set<ExperimentId> leased;

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "common/base/status.h"
+#include "common/plan/needs.h"
 #include "common/store/holds.h"
 #include "common/store/slot_time.h"
+#include "coordinator/session/known_workers.h"
 #include "coordinator/session/rows.h"
 #include "spdlog/spdlog.h"
 
@@ -38,6 +41,12 @@ absl::Status Dispatcher::Start(store::Database& reader) {
   ASSIGN_OR_RETURN(store::OpenWork work, store::LoadOpenWork(reader));
   ASSIGN_OR_RETURN(const auto durations, store::LoadDurations(reader));
   predictions_->Load(durations);
+  std::vector<plan::Request> requests;
+  for (const store::JobRow& job : work.jobs) {
+    ASSIGN_OR_RETURN(requests.emplace_back(), store::GetRequest(reader, job.id));
+  }
+  ASSIGN_OR_RETURN(const auto workers, store::ListWorkers(reader));
+  ASSIGN_OR_RETURN(const auto slots, store::ListSlots(reader));
   ASSIGN_OR_RETURN(const store::HoldRows holds, store::LoadHolds(reader));
   holds_.Load(holds);
   ASSIGN_OR_RETURN(const auto spans, store::LastSpans(reader));
@@ -45,10 +54,14 @@ absl::Status Dispatcher::Start(store::Database& reader) {
   scheduler::Options options;
   options.lease_ttl_ns = options_.lease_ttl_ns;
   options.crash_budget = options_.crash_budget;
+  options.unplaceable_grace_ns = options_.unplaceable_grace_ns;
+#ifndef DYNBENCH_PLANT_EPOCH_RESTART  // a planted bug: docs/reliability.md, "Simulation"
   options.first_epoch = LeaseEpoch(work.last_epoch.value + 1);
+#endif
   scheduler_ = std::make_unique<scheduler::Scheduler>(options);
   next_beat_ = now() + options_.beat_interval_ns;
-  Recover(work);
+  for (const scheduler::WorkerKnown& known : KnownWorkers(workers, slots, unix_now())) Feed(known);
+  Recover(work, requests);
   loop_->Start(PauseThresholdNs(options_),
                {[this](MonotonicTime now) { return Turn(now); },
                 [this](MonotonicTime now, int64_t gap_ns) { Resumed(now, gap_ns); }});
@@ -57,14 +70,18 @@ absl::Status Dispatcher::Start(store::Database& reader) {
 
 void Dispatcher::Stop() { loop_->Stop(); }
 
-void Dispatcher::Recover(const store::OpenWork& work) {
+void Dispatcher::Recover(const store::OpenWork& work, const std::vector<plan::Request>& requests) {
   std::map<JobId, std::vector<const store::OpenExperiment*>> by_job;
   for (const auto& open : work.experiments) by_job[open.job].push_back(&open);
   std::map<LeaseEpoch, scheduler::Recovered::Lease> leases;
-  for (const store::JobRow& row : work.jobs) {
-    AddedJob job{ToProto(row), row.policy, row.priority, {}, {}};
+  for (size_t i = 0; i < work.jobs.size(); ++i) {
+    const store::JobRow& row = work.jobs[i];
+    AddedJob job;
+    job.job = ToProto(row);
+    job.TakeFrom(requests[i]);
     for (const store::OpenExperiment* open : by_job[row.id]) {
-      job.Append(open->experiment, predictions_->Expected(open->experiment));
+      job.Append(open->experiment, predictions_->Expected(open->experiment),
+                 predictions_->Home(open->experiment));
       job.Identify(job.live.size() - 1, row.id, open->id);
       if (!open->lease) continue;
       LiveExperiment& experiment = job.live.back();
@@ -78,8 +95,9 @@ void Dispatcher::Recover(const store::OpenWork& work) {
       lease.slot = open->slot;
       lease.experiments.push_back(open->id);
     }
+    const scheduler::JobAdded added = ToEvent(row.id, job);
     live_.Add(std::move(job.job), std::move(job.live));
-    Feed(scheduler::JobAdded{row.id, job.policy, job.priority, std::move(job.tasks)});
+    Feed(added);
   }
   scheduler::Recovered recovered;
   for (auto& [epoch, lease] : leases) recovered.leases.push_back(std::move(lease));
@@ -94,10 +112,40 @@ void Dispatcher::Recover(const store::OpenWork& work) {
   }
 }
 
-void AddedJob::Append(const plan::Experiment& e, double expected_s) {
+scheduler::JobAdded Dispatcher::ToEvent(JobId id, AddedJob& job) {
+  scheduler::JobAdded event{id, job.policy, job.priority, std::move(job.tasks)};
+  event.user = job.job.user();
+  if (job.deadline_unix_ms != 0) {
+    event.deadline = now() + (job.deadline_unix_ms - unix_now().ms) * kNsPerMs;
+  }
+  if (job.unplaceable_grace_s >= 0) {
+    event.unplaceable_grace_ns = job.unplaceable_grace_s * kNsPerSecond;
+  }
+  return event;
+}
+
+void AddedJob::TakeFrom(const plan::Request& request) {
+  policy = request.policy;
+  priority = request.priority;
+  require = request.require;
+  deadline_unix_ms = request.deadline_unix_ms;
+  unplaceable_grace_s = request.unplaceable_grace_s;
+}
+
+void AddedJob::Append(const plan::Experiment& e, double expected_s, const WorkerId& home) {
   live.push_back(MakeLive(e));
-  tasks.push_back(
-      {{}, {}, e.device, e.environment, e.profile, e.model, expected_s, e.partition, 0});
+  scheduler::Task& task = tasks.emplace_back();
+  task.device = e.device;
+  task.environment = e.environment;
+  task.profile = e.profile;
+  task.model = e.model;
+  task.expected_s = expected_s;
+  task.partition = e.partition;
+  task.needs = plan::NeedsOf(e, require);
+  task.home = home;
+  std::vector<std::string> needs = task.needs.requirements;
+  needs.insert(needs.end(), task.needs.capabilities.begin(), task.needs.capabilities.end());
+  live.back().needs = absl::StrJoin(needs, ", ");
 }
 
 void AddedJob::Identify(size_t index, JobId job_id, ExperimentId id) {
@@ -113,8 +161,9 @@ void Dispatcher::AddJob(AddedJob job, std::function<void()> done) {
   loop_->Post([this, shared, done = std::move(done)] {
     if (!shared->live.empty()) {
       const JobId id(shared->job.id());
+      const scheduler::JobAdded added = ToEvent(id, *shared);
       live_.Add(std::move(shared->job), std::move(shared->live));
-      Feed(scheduler::JobAdded{id, shared->policy, shared->priority, std::move(shared->tasks)});
+      Feed(added);
     }
     done();
   });

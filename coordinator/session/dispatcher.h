@@ -50,6 +50,8 @@ struct DispatcherOptions {
   int crash_budget = 2;
   // How long a hello waits for the old stream of the same worker id to end before it is refused.
   int64_t duplicate_grace_ns = kNsPerSecond;
+  // Of jobs that do not say (scheduler::Options).
+  int64_t unplaceable_grace_ns = scheduler::Options().unplaceable_grace_ns;
 };
 
 // A job that was committed, with its experiments that need running.
@@ -57,12 +59,17 @@ struct AddedJob {
   v1::Job job;  // coverage: what is done already (skipped)
   plan::PartitionPolicy policy = plan::PartitionPolicy::kDynamic;
   int priority = 0;
+  std::vector<std::string> require;
+  int64_t deadline_unix_ms = 0;      // 0: none
+  int64_t unplaceable_grace_s = -1;  // -1: the scheduler's
   // Parallel: those without a result. Made by Append, before the ids are known, so that neither the
   // writer nor the dispatcher spends its time on it.
   std::vector<LiveExperiment> live;
   std::vector<scheduler::Task> tasks;
 
-  void Append(const plan::Experiment& experiment, double expected_s);
+  // Takes over what of the request concerns the scheduler. Before Append.
+  void TakeFrom(const plan::Request& request);
+  void Append(const plan::Experiment& experiment, double expected_s, const WorkerId& home);
   void Identify(size_t index, JobId job_id, ExperimentId id);
 };
 
@@ -146,6 +153,8 @@ class Dispatcher {
   absl::StatusOr<std::map<ExperimentId, std::string>> ViewPhases(JobId job);
   absl::StatusOr<std::vector<std::string>> ExplainWaiting(ExperimentId experiment);
   absl::StatusOr<FleetView> ViewFleet();
+  // What of these no worker that is known could run, a line for each kind.
+  absl::StatusOr<std::vector<std::string>> ViewUnplaceable(std::vector<scheduler::Task> tasks);
   absl::StatusOr<Totals> ViewTotals();
 
  private:
@@ -164,7 +173,9 @@ class Dispatcher {
   UnixTimeMs unix_now() const { return loop_->unix_now(); }
 
   // Life (dispatcher.cc)
-  void Recover(const store::OpenWork& work);
+  // `requests`: of the jobs of `work`, in order.
+  void Recover(const store::OpenWork& work, const std::vector<plan::Request>& requests);
+  scheduler::JobAdded ToEvent(JobId id, AddedJob& job);
   MonotonicTime Turn(MonotonicTime now);
   void Resumed(MonotonicTime now, int64_t gap_ns);
   void KeepBeats(MonotonicTime now);
@@ -176,6 +187,7 @@ class Dispatcher {
   void Admit(const std::shared_ptr<WorkerLink>& link, const v1::Hello& hello, bool degraded);
   void OnMessage(const std::shared_ptr<WorkerLink>& link, const WorkerId& worker,
                  v1::WorkerMessage& message);
+  void OnReturned(const v1::AttemptReturned& message);
   void OnBeat(ConnectedWorker& worker, const v1::WorkerBeat& beat);
   void OnStarted(const WorkerId& worker, const AttemptId& attempt, UnixTimeMs started_at);
   void OnPhase(const v1::PhaseChanged& phase);
@@ -217,6 +229,8 @@ class Dispatcher {
   void CarryOut(const scheduler::Conclude& conclude);
   void CarryOut(const scheduler::Requeue& requeue);
   void CarryOut(const scheduler::CloseLease& close);
+  void CarryOut(const scheduler::Quarantine& quarantine);
+  void CarryOut(const scheduler::ReportCluster& cluster);
   void OnGrantCommitted(LeaseEpoch epoch, const absl::Status& status);
   void GiveBack(LeaseEpoch epoch, const std::vector<ExperimentId>& experiments,
                 const std::string& reason);
@@ -247,7 +261,9 @@ class Dispatcher {
   SlotTimes slot_times_;
   MonotonicTime next_open_spans_;
   std::map<LeaseEpoch, PendingGrant> pending_grants_;
+  std::set<SlotId> stopped_slots_;  // by the scheduler, for equal failures
   std::set<JobId> dirty_;
+  int results_not_stored_ = 0;  // in a row
   MonotonicTime next_beat_;
 
   // Last: its thread uses all of the above.

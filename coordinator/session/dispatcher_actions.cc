@@ -51,7 +51,17 @@ void Dispatcher::CarryOut(const scheduler::Grant& grant) {
   }
   ingest_->Apply(
       [this, grant](store::Database& db) {
-        return store::InsertLease(db, grant.epoch, grant.slot, grant.experiments, unix_now());
+        RETURN_IF_ERROR(
+            store::InsertLease(db, grant.epoch, grant.slot, grant.experiments, unix_now()));
+        // A series that moves to another host is seen in its figures: say so where one looks.
+        for (const auto& [experiment, home] : grant.moved) {
+          RETURN_IF_ERROR(store::RecordEvent(
+              db, "affinity_broken", absl::StrCat("e", experiment.value),
+              absl::StrCat("worker ", home.value, " measured this series before, now worker ",
+                           grant.slot.worker.value, " slot ", grant.slot.index),
+              unix_now()));
+        }
+        return absl::OkStatus();
       },
       [this, epoch = grant.epoch](const absl::Status& status) {
         loop_->Post([this, epoch, status] { OnGrantCommitted(epoch, status); });
@@ -160,6 +170,27 @@ void Dispatcher::CarryOut(const scheduler::CloseLease& close) {
       absl::StrCat("end of lease ", close.epoch.value),
       [this, epoch = close.epoch](store::Database& db) {
         return store::CloseLease(db, epoch, unix_now());
+      },
+      nullptr);
+}
+
+// After the actions of this step: it changes offers, and so makes a step of its own.
+void Dispatcher::CarryOut(const scheduler::Quarantine& quarantine) {
+  loop_->Post([this, quarantine] {
+    Quarantine(quarantine.slot, quarantine.reason);
+    stopped_slots_.insert(quarantine.slot);
+  });
+}
+
+void Dispatcher::CarryOut(const scheduler::ReportCluster& cluster) {
+  const std::string text =
+      absl::StrCat(cluster.failures, " equal infrastructure failures on ", cluster.workers,
+                   cluster.workers == 1 ? " worker" : " workers", ": ", cluster.reason);
+  spdlog::warn("{}", text);
+  Commit(
+      "event",
+      [this, text](store::Database& db) {
+        return store::RecordEvent(db, "failure_cluster", "fleet", text, unix_now());
       },
       nullptr);
 }

@@ -1,4 +1,5 @@
 // Questions that the dispatcher answers. Each runs on its thread between two events.
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -41,7 +42,8 @@ v1::Job Dispatcher::Describe(const LiveJob& live) {
 
 std::vector<std::string> Dispatcher::ReasonsOf(const LiveJob& job) {
   // Experiments that wait for the same thing are told together.
-  std::map<std::pair<std::string, std::string>, std::pair<size_t, ExperimentId>> waiting;
+  using Kind = std::tuple<std::string, std::string, std::string>;
+  std::map<Kind, std::pair<size_t, ExperimentId>> waiting;
   std::map<SlotId, size_t> next;
   std::map<WorkerId, size_t> away;  // what ran on workers that are not connected
   size_t seen = 0;
@@ -53,7 +55,7 @@ std::vector<std::string> Dispatcher::ReasonsOf(const LiveJob& job) {
     } else if (e.lease) {
       ++next[{e.worker, e.slot}];
     } else {
-      auto& group = waiting[{e.device, e.environment}];
+      auto& group = waiting[{e.device, e.environment, e.needs}];
       if (group.first++ == 0) group.second = id;
     }
   }
@@ -68,9 +70,11 @@ std::vector<std::string> Dispatcher::ReasonsOf(const LiveJob& job) {
                                  slot.worker.value, " slot ", slot.index));
   }
   for (const auto& [group, first] : waiting) {
-    const std::string head = absl::StrCat(Plural(first.first, "experiment"), " (device ",
-                                          group.first, ", environment ", group.second, "): ");
-    for (const std::string& reason : scheduler_->ExplainWaiting(first.second)) {
+    const auto& [device, environment, needs] = group;
+    const std::string head =
+        absl::StrCat(Plural(first.first, "experiment"), " (device ", device, ", environment ",
+                     environment, needs.empty() ? "" : ", ", needs, "): ");
+    for (const std::string& reason : scheduler_->ExplainWaiting(first.second, now())) {
       lines.push_back(absl::StrCat(head, reason));
     }
   }
@@ -113,7 +117,7 @@ absl::StatusOr<std::vector<std::string>> Dispatcher::ExplainWaiting(ExperimentId
       return {absl::StrCat("is in lease ", live->lease.value, " of worker ", live->worker.value,
                            " slot ", live->slot, " and comes next there")};
     }
-    return scheduler_->ExplainWaiting(experiment);
+    return scheduler_->ExplainWaiting(experiment, now());
   });
 }
 
@@ -133,6 +137,12 @@ absl::StatusOr<FleetView> Dispatcher::ViewFleet() {
     }
     return view;
   });
+}
+
+absl::StatusOr<std::vector<std::string>> Dispatcher::ViewUnplaceable(
+    std::vector<scheduler::Task> tasks) {
+  return Ask<std::vector<std::string>>(
+      [this, tasks = std::move(tasks)] { return scheduler_->Unplaceable(tasks); });
 }
 
 absl::StatusOr<Totals> Dispatcher::ViewTotals() {

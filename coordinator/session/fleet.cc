@@ -95,11 +95,22 @@ std::vector<scheduler::SlotOffer> Offers(const v1::Hello& hello) {
   std::vector<scheduler::SlotOffer> offers;
   for (const v1::Slot& slot : hello.slots()) {
     scheduler::SlotOffer offer{slot.index(), slot.device(), {}, slot.accepting(), slot.reason()};
+    offer.labels = {hello.labels().begin(), hello.labels().end()};
+    offer.labels["host"] = hello.host();
+    offer.labels["worker"] = hello.worker_id();
+    if (!hello.pool().empty()) offer.labels["pool"] = hello.pool();
+    if (!slot.device_name().empty()) offer.labels["device_name"] = slot.device_name();
     for (const v1::Environment& environment : hello.environments()) {
       const auto& devices = environment.devices();
       if (devices.empty() ||
           std::find(devices.begin(), devices.end(), slot.device()) != devices.end()) {
         offer.environments.insert(environment.name());
+        plan::EnvironmentOffer& facts = offer.facts[environment.name()];
+        facts.capabilities = {environment.capabilities().begin(), environment.capabilities().end()};
+        facts.suites = {environment.suites().begin(), environment.suites().end()};
+        facts.versions = {environment.packages().begin(), environment.packages().end()};
+        facts.versions["torch"] = environment.torch_version();
+        facts.versions["python"] = environment.python_version();
       }
     }
     offers.push_back(std::move(offer));

@@ -34,6 +34,8 @@ struct LiveExperiment {
   std::string phase;  // while running
   int attempts = 0;   // started so far
   int64_t started_unix_ms = 0;
+  std::string model;
+  std::string needs;  // beyond device and environment, for people; those that wait for the same
 
   AttemptId attempt() const { return {id, lease}; }
 };

@@ -8,58 +8,99 @@ namespace dynbench::session {
 namespace {
 
 constexpr size_t kKept = 15;  // newest durations per key: a median that follows a change in a night
+constexpr size_t kFew = 5;
+constexpr double kFewTail = 1.25;
 
-// The keys of store::LoadDurations.
+std::string Tail(const std::string& test, const std::string& start) {
+  return absl::StrCat("/", test, "/", start);
+}
 std::string Tail(const plan::Experiment& e) {
-  return absl::StrCat("/", std::string(ToString(e.test)), "/", std::string(ToString(e.start)));
+  return Tail(std::string(ToString(e.test)), std::string(ToString(e.start)));
 }
-std::string SuiteKey(const plan::Experiment& e) { return absl::StrCat("suite:", e.suite, Tail(e)); }
-std::string ModelKey(const plan::Experiment& e) {
-  return absl::StrCat("model:", e.suite, "/", e.model, Tail(e));
+std::string SuiteKey(const std::string& suite, const std::string& tail) {
+  return absl::StrCat("suite:", suite, tail);
 }
-std::string SeriesKeyOf(const plan::Experiment& e) {
-  return absl::StrCat("series:", plan::SeriesKey(e));
+std::string ModelKey(const std::string& suite, const std::string& model, const std::string& tail) {
+  return absl::StrCat("model:", suite, "/", model, tail);
 }
+std::string SeriesKeyOf(const std::string& series) { return absl::StrCat("series:", series); }
+std::string SeriesKeyOf(const plan::Experiment& e) { return SeriesKeyOf(plan::SeriesKey(e)); }
 
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<long>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+double Quantile(const std::vector<double>& sorted, double q) {
+  const double at = q * static_cast<double>(sorted.size() - 1);
+  const size_t low = static_cast<size_t>(at);
+  const size_t high = std::min(low + 1, sorted.size() - 1);
+  return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
 }
 
 }  // namespace
 
-void Predictions::Load(const std::map<std::string, double>& durations) {
-  MutexLock lock(mu_);
-  for (const auto& [key, seconds] : durations) seconds_[key] = {seconds};
+void Predictions::Add(const std::string& key, double seconds) {
+  std::vector<double>& kept = seconds_[key];
+  kept.push_back(seconds);
+  if (kept.size() > kKept) kept.erase(kept.begin());
 }
 
-void Predictions::Observe(const plan::Experiment& experiment, double seconds) {
-  if (seconds <= 0) return;
-  const std::string keys[] = {SeriesKeyOf(experiment), ModelKey(experiment), SuiteKey(experiment)};
+void Predictions::Load(const std::vector<store::PastDuration>& past) {
   MutexLock lock(mu_);
-  for (const std::string& key : keys) {
-    std::vector<double>& kept = seconds_[key];
-    kept.push_back(seconds);
-    if (kept.size() > kKept) kept.erase(kept.begin());
+  for (const store::PastDuration& p : past) {
+    const std::string tail = Tail(p.test, p.start);
+    const std::string series = SeriesKeyOf(p.series);
+    Add(series, p.seconds);
+    Add(ModelKey(p.suite, p.model, tail), p.seconds);
+    Add(SuiteKey(p.suite, tail), p.seconds);
+    if (p.worker) homes_[series] = p.worker;
   }
 }
 
-std::optional<double> Predictions::Find(const std::string& key) const {
+void Predictions::Observe(const plan::Experiment& e, double seconds, const WorkerId& worker) {
+  const std::string tail = Tail(e);
+  const std::string series = SeriesKeyOf(e);
   MutexLock lock(mu_);
+  if (worker) homes_[series] = worker;
+  if (seconds <= 0) return;
+  Add(series, seconds);
+  Add(ModelKey(e.suite, e.model, tail), seconds);
+  Add(SuiteKey(e.suite, tail), seconds);
+}
+
+bool Predictions::Find(const std::string& key, Prediction* prediction) const {
   const auto found = seconds_.find(key);
-  if (found == seconds_.end()) return std::nullopt;
-  return Median(found->second);
+  if (found == seconds_.end()) return false;
+  std::vector<double> sorted = found->second;
+  std::sort(sorted.begin(), sorted.end());
+  prediction->p50_s = Quantile(sorted, 0.5);
+  prediction->p90_s = Quantile(sorted, 0.9);
+  if (sorted.size() < kFew) {
+    prediction->p90_s = std::max(prediction->p90_s, kFewTail * prediction->p50_s);
+  }
+  return true;
+}
+
+Prediction Predictions::Predict(const plan::Experiment& e) const {
+  Prediction prediction{Prediction::Basis::kNothing, kUnknownSeconds, kUnknownSeconds};
+  const std::string tail = Tail(e);
+  MutexLock lock(mu_);
+  // A suite without history has no model and no series with one, and keys of series are costly.
+  if (!Find(SuiteKey(e.suite, tail), &prediction)) return prediction;
+  prediction.basis = Prediction::Basis::kSuite;
+  if (!Find(ModelKey(e.suite, e.model, tail), &prediction)) return prediction;
+  prediction.basis = Prediction::Basis::kModel;
+  if (Find(SeriesKeyOf(e), &prediction)) prediction.basis = Prediction::Basis::kSeries;
+  return prediction;
 }
 
 std::optional<double> Predictions::Known(const plan::Experiment& experiment) const {
-  // A suite without history has no model and no series with one, and keys of series are costly.
-  const std::optional<double> of_suite = Find(SuiteKey(experiment));
-  if (!of_suite) return std::nullopt;
-  const std::optional<double> of_model = Find(ModelKey(experiment));
-  if (!of_model) return of_suite;
-  const std::optional<double> of_series = Find(SeriesKeyOf(experiment));
-  return of_series ? of_series : of_model;
+  const Prediction prediction = Predict(experiment);
+  if (prediction.basis == Prediction::Basis::kNothing) return std::nullopt;
+  return prediction.p50_s;
+}
+
+WorkerId Predictions::Home(const plan::Experiment& experiment) const {
+  MutexLock lock(mu_);
+  if (homes_.empty()) return {};
+  const auto found = homes_.find(SeriesKeyOf(experiment));
+  return found == homes_.end() ? WorkerId() : found->second;
 }
 
 }  // namespace dynbench::session

@@ -1,6 +1,10 @@
 // How long an experiment is expected to take, from what earlier ones took: of the same series, else
 // of the model, else of the suite. Begins with the store's history (store::LoadDurations) and
 // learns from every result that lands. Thread-safe.
+//
+// Quantiles are of the newest 15 durations of a key, by linear interpolation between order
+// statistics (Hyndman and Fan's type 7). Fewer than 5 say little about the tail, so the 90 %
+// quantile is then at least a quarter above the median.
 #pragma once
 
 #include <map>
@@ -8,10 +12,24 @@
 #include <string>
 #include <vector>
 
+#include "common/base/ids.h"
 #include "common/base/mutex.h"
 #include "common/plan/experiment.h"
+#include "common/store/queries.h"
 
 namespace dynbench::session {
+
+struct Prediction {
+  enum class Basis { kSeries, kModel, kSuite, kNothing };
+  Basis basis = Basis::kNothing;
+  double p50_s = 0;
+  double p90_s = 0;
+
+  // What the scheduler orders and divides by. A model that was never measured may be any of its
+  // suite, also one of the long ones: begun early it harms nobody, begun last it may stretch the
+  // night. So it counts as one of the longest tenth.
+  double PlacementSeconds() const { return basis == Basis::kSuite ? p90_s : p50_s; }
+};
 
 class Predictions {
  public:
@@ -19,21 +37,29 @@ class Predictions {
   // ratio between experiments, so the figure matters little.
   static constexpr double kUnknownSeconds = 60;
 
-  void Load(const std::map<std::string, double>& durations) EXCLUDES(mu_);
-  void Observe(const plan::Experiment& experiment, double seconds) EXCLUDES(mu_);
+  // Oldest first.
+  void Load(const std::vector<store::PastDuration>& past) EXCLUDES(mu_);
+  // `worker` measured it; none: unknown.
+  void Observe(const plan::Experiment& experiment, double seconds, const WorkerId& worker = {})
+      EXCLUDES(mu_);
 
-  // nullopt: nothing like it was ever measured.
+  // Basis kNothing: kUnknownSeconds.
+  Prediction Predict(const plan::Experiment& experiment) const EXCLUDES(mu_);
+  // The median; nullopt: nothing like it was ever measured.
   std::optional<double> Known(const plan::Experiment& experiment) const EXCLUDES(mu_);
-  double Expected(const plan::Experiment& experiment) const {
-    return Known(experiment).value_or(kUnknownSeconds);
+  double Expected(const plan::Experiment& experiment) const EXCLUDES(mu_) {
+    return Predict(experiment).PlacementSeconds();
   }
+  // The worker that measured this series last; none: nobody did.
+  WorkerId Home(const plan::Experiment& experiment) const EXCLUDES(mu_);
 
  private:
-  std::optional<double> Find(const std::string& key) const EXCLUDES(mu_);
+  void Add(const std::string& key, double seconds) REQUIRES(mu_);
+  bool Find(const std::string& key, Prediction* prediction) const REQUIRES(mu_);
 
   mutable Mutex mu_;
-  // Per key the newest durations; their median is the prediction. The store's median counts as one.
-  std::map<std::string, std::vector<double>> seconds_ GUARDED_BY(mu_);
+  std::map<std::string, std::vector<double>> seconds_ GUARDED_BY(mu_);  // by key, newest last
+  std::map<std::string, WorkerId> homes_ GUARDED_BY(mu_);               // by key of a series
 };
 
 }  // namespace dynbench::session

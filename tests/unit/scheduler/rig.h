@@ -59,6 +59,12 @@ class Rig {
   }
   void Advance(double seconds) { now = now + static_cast<int64_t>(seconds * kNsPerSecond); }
 
+  // To the next moment at which time alone changes something.
+  const std::vector<Action>& PassTime() {
+    now = scheduler.NextDeadline(now);
+    return Do(Tick{});
+  }
+
   template <typename A>
   std::vector<A> All() const {
     std::vector<A> found;

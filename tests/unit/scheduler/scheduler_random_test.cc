@@ -73,6 +73,8 @@ class World {
     current_.erase(requeue.experiment);
   }
   void Act(const CloseLease& close) { ASSERT_TRUE(closed_.insert(close.epoch).second); }
+  void Act(const Quarantine& stopped) { ASSERT_FALSE(stopped.reason.empty()); }
+  void Act(const ReportCluster& cluster) { ASSERT_GT(cluster.failures, 0); }
 
   static void Drop(VirtualWorker* worker, LeaseEpoch epoch, ExperimentId id) {
     const auto it = worker->leases.find(epoch);
@@ -97,6 +99,9 @@ class World {
     for (int s = 0; s < kSlots; ++s) {
       event.slots.push_back(MakeSlot(s, w % 2 == 0 ? std::set<std::string>{"default", "nightly"}
                                                    : std::set<std::string>{"default"}));
+      event.slots.back().labels["pool"] = w % 3 == 0 ? "a" : "b";
+      // Not every build has everything.
+      if (w % 2 == 1) event.slots.back().facts["default"].capabilities = {"aot_inductor"};
     }
     for (const auto& [epoch, lease] : worker.leases) {
       event.held.push_back({epoch, lease.first, {lease.second.begin(), lease.second.end()}});
@@ -119,10 +124,17 @@ class World {
       Task task = MakeTask(next_experiment_++, "m" + std::to_string(Pick(4)), Pick(50));
       if (Pick(4) == 0) task.environment = "nightly";
       task.partition = Pick(3);
+      if (Pick(6) == 0) task.needs.requirements = {Pick(3) == 0 ? "pool=c" : "pool=a"};
+      if (Pick(6) == 0) task.needs.capabilities = {"nativert"};
+      if (Pick(2) == 0) task.home = Name(Pick(kWorkers));
       tasks.push_back(task);
       planned_.insert(task.id);
     }
-    Do(JobAdded{job, static_cast<plan::PartitionPolicy>(Pick(3)), Pick(2), tasks});
+    JobAdded event{job, static_cast<plan::PartitionPolicy>(Pick(3)), Pick(2), tasks};
+    event.user = "u" + std::to_string(Pick(3));
+    if (Pick(3) == 0) event.deadline = rig_.now + Pick(500) * kNsPerSecond;
+    if (Pick(3) == 0) event.unplaceable_grace_ns = Pick(100) * kNsPerSecond;
+    Do(event);
   }
   // A random attempt that some worker holds, or none.
   AttemptId Held(const VirtualWorker& worker) {
@@ -139,7 +151,13 @@ class World {
     const int w = Pick(kWorkers);
     VirtualWorker& worker = workers_[static_cast<size_t>(w)];
     const AttemptId held = Held(worker);
-    switch (Pick(16)) {
+    switch (Pick(18)) {
+      case 16: {
+        const int slot = Pick(kSlots + 1) - 1;
+        return Pick(3) > 0 ? Do(Released{Name(w), slot}) : Do(Quarantined{Name(w), slot, "tired"});
+      }
+      case 17:
+        return Do(WorkerKnown{Name(w), {MakeSlot(0)}});
       case 0:
         return Submit();
       case 1:
@@ -183,7 +201,7 @@ class World {
     VirtualWorker& worker = workers_[static_cast<size_t>(w)];
     if (!worker.up || !held.experiment) return;
     Drop(&worker, held.lease, held.experiment);
-    Do(Returned{held, "trouble", Pick(2) == 0});
+    Do(Returned{held, "trouble", Pick(2) == 0, "trouble " + std::to_string(Pick(2))});
   }
   void ChangeSlots(int w) {
     if (!workers_[static_cast<size_t>(w)].up) return;
@@ -197,7 +215,9 @@ class World {
 
   void BehaveUntilDone() {
     for (int round = 0; round < 500 && done_.size() < planned_.size(); ++round) {
+      rig_.Advance(60);  // what is held back, and the wait for a worker that does not exist, ends
       for (int w = 0; w < kWorkers; ++w) {
+        Do(Released{Name(w)});
         Join(w);
         const auto leases = workers_[static_cast<size_t>(w)].leases;
         for (const auto& [epoch, lease] : leases) {

@@ -324,6 +324,10 @@ TEST(Scheduler, InfrastructureFailuresGoElsewhereAndEndAsLost) {
     EXPECT_NE(grant.slot.worker.value, last);
     last = grant.slot.worker.value;
     rig.Do(Returned{{ExperimentId(1), grant.epoch}, "no space", true});
+    if (failure == 3) break;
+    EXPECT_TRUE(rig.All<Grant>().empty()) << "it is held back first";
+    EXPECT_THAT(rig.Explain(1), HasSubstr("after an infrastructure failure on worker " + last));
+    rig.PassTime();
   }
   ASSERT_EQ(rig.All<Conclude>().size(), 1u);
   EXPECT_EQ(rig.All<Conclude>()[0].outcome, plan::Outcome::kLost);
@@ -338,6 +342,7 @@ TEST(Scheduler, AnInfrastructureFailureIsTriedAgainInPlaceWhenNobodyElseCan) {
   rig.Submit(1, Models(2));
   const Grant first = rig.last_grant;
   rig.Do(Returned{{first.experiments[0], first.epoch}, "no space", true});
+  rig.PassTime();
   EXPECT_TRUE(rig.All<Grant>().empty()) << "the other worker is busy, but could";
   const std::string other = first.slot.worker.value == "w" ? "v" : "w";
   EXPECT_THAT(rig.Explain(first.experiments[0].value), HasSubstr("another worker is preferred"));

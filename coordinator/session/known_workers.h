@@ -1,0 +1,18 @@
+// The workers that the store knows from before, as the scheduler takes them: so that experiments
+// wait for a worker that is away, instead of being given up after a restart of the coordinator.
+#pragma once
+
+#include <vector>
+
+#include "common/base/time.h"
+#include "common/store/queries.h"
+#include "coordinator/scheduler/scheduler.h"
+
+namespace dynbench::session {
+
+// Those that were seen within a week of `now`: one that is away for longer is not waited for.
+std::vector<scheduler::WorkerKnown> KnownWorkers(const std::vector<store::WorkerInfo>& workers,
+                                                 const std::vector<store::KnownSlot>& slots,
+                                                 UnixTimeMs now);
+
+}  // namespace dynbench::session
