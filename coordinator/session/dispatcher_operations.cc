@@ -83,9 +83,9 @@ void Dispatcher::DrainWorker(std::string name, int64_t deadline_ms, std::string 
                               {unix_now().ms + deadline_ms}};
     Decide(
         row.worker,
-        [row, at = unix_now()](store::Database& db) {
-          RETURN_IF_ERROR(store::PutDrain(db, row, at));
-          return store::RecordEvent(db, "worker_drained", row.worker.value, row.reason, at);
+        [this, row](store::Database& db) {
+          RETURN_IF_ERROR(store::PutDrain(db, row, unix_now()));
+          return store::RecordEvent(db, "worker_drained", row.worker.value, row.reason, unix_now());
         },
         [this, row](const ConnectedWorker* connected) {
           holds_.Drain(row);
@@ -107,11 +107,11 @@ void Dispatcher::ReleaseWorker(std::string name, std::optional<int> slot, Worker
     }
     Decide(
         id,
-        [id, slot, slots, at = unix_now()](store::Database& db) {
+        [this, id, slot, slots](store::Database& db) {
           for (const SlotId& held : slots) RETURN_IF_ERROR(store::DeleteQuarantine(db, held));
           if (!slot) RETURN_IF_ERROR(store::DeleteDrain(db, id));
           return store::RecordEvent(db, "worker_released", id.value,
-                                    slot ? absl::StrCat("slot ", *slot) : "", at);
+                                    slot ? absl::StrCat("slot ", *slot) : "", unix_now());
         },
         [this, id, slot, slots](ConnectedWorker* connected) {
           for (const SlotId& held : slots) holds_.Release(held);
@@ -132,28 +132,29 @@ void Dispatcher::ReleaseWorker(std::string name, std::optional<int> slot, Worker
 
 void Dispatcher::QuarantineWorker(std::string name, std::optional<int> slot, std::string reason,
                                   WorkerAnswer done) {
-  loop_->Post([this, name = std::move(name), slot, reason = std::move(reason),
-               done = std::move(done)] {
-    const auto worker = FindNamed(name);
-    if (!worker.ok()) return done(worker.status());
-    for (const absl::Status& status : {NeedsReason(reason), CheckSlot(**worker, slot)}) {
-      if (!status.ok()) return done(status);
-    }
-    std::vector<store::QuarantineRow> rows;
-    for (const v1::Slot& offered : (*worker)->hello.slots()) {
-      if (slot && offered.index() != *slot) continue;
-      rows.push_back({{(*worker)->id, offered.index()}, reason, kByOperator, unix_now()});
-    }
-    Decide((*worker)->id,
-           [rows, id = (*worker)->id, at = unix_now()](store::Database& db) {
-             for (const auto& row : rows) RETURN_IF_ERROR(store::PutQuarantine(db, row));
-             return store::RecordEvent(db, "worker_quarantined", id.value, rows.front().reason, at);
-           },
-           [this, rows](const ConnectedWorker*) {
-             for (const store::QuarantineRow& row : rows) holds_.Quarantine(row);
-           },
-           done);
-  });
+  loop_->Post(
+      [this, name = std::move(name), slot, reason = std::move(reason), done = std::move(done)] {
+        const auto worker = FindNamed(name);
+        if (!worker.ok()) return done(worker.status());
+        for (const absl::Status& status : {NeedsReason(reason), CheckSlot(**worker, slot)}) {
+          if (!status.ok()) return done(status);
+        }
+        std::vector<store::QuarantineRow> rows;
+        for (const v1::Slot& offered : (*worker)->hello.slots()) {
+          if (slot && offered.index() != *slot) continue;
+          rows.push_back({{(*worker)->id, offered.index()}, reason, kByOperator, unix_now()});
+        }
+        Decide((*worker)->id,
+               [this, rows, id = (*worker)->id](store::Database& db) {
+                 for (const auto& row : rows) RETURN_IF_ERROR(store::PutQuarantine(db, row));
+                 return store::RecordEvent(db, "worker_quarantined", id.value, rows.front().reason,
+                                           unix_now());
+               },
+               [this, rows](const ConnectedWorker*) {
+                 for (const store::QuarantineRow& row : rows) holds_.Quarantine(row);
+               },
+               done);
+      });
 }
 
 void Dispatcher::Quarantine(const SlotId& slot, const std::string& reason) {
@@ -203,6 +204,14 @@ std::map<int, std::string> Dispatcher::StatesOf(const ConnectedWorker& worker) c
 
 void Dispatcher::OffersChanged(const ConnectedWorker& worker) {
   slot_times_.Held(worker.id, StatesOf(worker), unix_now());
+  for (auto slot = stopped_slots_.begin(); slot != stopped_slots_.end();) {
+    if (slot->worker != worker.id || holds_.QuarantineOf(*slot) != nullptr) {
+      ++slot;
+      continue;
+    }
+    Feed(scheduler::Released{slot->worker, slot->index});
+    slot = stopped_slots_.erase(slot);
+  }
   Feed(scheduler::SlotsChanged{worker.id, OffersOf(worker)});
 }
 
@@ -243,11 +252,11 @@ void Dispatcher::OnPreflight(ConnectedWorker& worker, const v1::PreflightReport&
                  report.failed_check(), report.reason());
     Commit(
         "event",
-        [id = worker.id, report, at = unix_now()](store::Database& db) {
+        [this, id = worker.id, report](store::Database& db) {
           return store::RecordEvent(db, "preflight_failed", id.value,
                                     absl::StrCat("slot ", report.slot(), " ", report.environment(),
                                                  " ", report.failed_check(), ": ", report.reason()),
-                                    at);
+                                    unix_now());
         },
         nullptr);
   }
