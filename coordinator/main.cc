@@ -11,6 +11,7 @@
 #include "CLI/CLI.hpp"
 #include "common/base/durations.h"
 #include "common/base/version.h"
+#include "coordinator/acceptor.h"
 #include "coordinator/server.h"
 #include "spdlog/sinks/stdout_color_sinks.h"
 #include "spdlog/spdlog.h"
@@ -87,6 +88,7 @@ int Main(int argc, char** argv) {
   options.dispatcher.lease_ttl_ns = static_cast<int64_t>(lease_ttl_s * kNsPerSecond);
   options.dispatcher.beat_interval_ns = static_cast<int64_t>(beat_s * kNsPerSecond);
 
+  RaiseDescriptorLimit();
   for (const auto& [text, flag, kept_ms] :
        {std::tuple(&retain_samples, "--retain-samples", &options.retention.samples_ms),
         std::tuple(&retain_logs, "--retain-logs", &options.retention.logs_ms),

@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <grpcpp/grpcpp.h>
-#include <netdb.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +16,7 @@
 #include "common/base/time.h"
 #include "common/plan/catalog.h"
 #include "common/store/writes.h"
+#include "coordinator/acceptor.h"
 #include "coordinator/address.h"
 #include "coordinator/control/service.h"
 #include "coordinator/session/worker_session.h"
@@ -48,27 +47,6 @@ absl::Status MakeStateDir(const std::string& dir) {
                      "); choose another with --state-dir"));
   }
   return absl::OkStatus();
-}
-
-// Why gRPC could not listen: it only says that it could not.
-std::string WhyNotListen(const Address& address) {
-  addrinfo hints{}, *found = nullptr;
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE;
-  const std::string port = std::to_string(address.port);
-  if (const int code = getaddrinfo(address.host.c_str(), port.c_str(), &hints, &found); code != 0) {
-    return gai_strerror(code);
-  }
-  std::string why = "unknown reason";
-  const int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const int yes = 1;
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-  if (bind(fd, found->ai_addr, found->ai_addrlen) != 0 || listen(fd, 1) != 0) {
-    why = std::strerror(errno);
-  }
-  close(fd);
-  freeaddrinfo(found);
-  return why;
 }
 
 void WriteAtomically(const std::string& path, const std::string& text) {
@@ -108,6 +86,8 @@ class Server::Impl {
   std::unique_ptr<web::HttpServer> http_;
   std::unique_ptr<control::ControlService> control_;
   std::unique_ptr<session::WorkerSessionService> sessions_;
+  std::unique_ptr<Acceptor> acceptor_;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;
   std::unique_ptr<grpc::Server> grpc_;
 };
 
@@ -187,13 +167,14 @@ absl::Status Server::Impl::KeepInstalledFiles() {
 }
 
 absl::Status Server::Impl::Listen(const Address& listen) {
+  ASSIGN_OR_RETURN(acceptor_, Acceptor::Listen(listen));
   grpc::ServerBuilder builder;
-  int port = 0;
-  builder.AddListeningPort(listen.ToString(), grpc::InsecureServerCredentials(), &port);
+  connections_ = builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+      grpc::InsecureServerCredentials());
   builder.RegisterService(control_.get());
   builder.RegisterService(sessions_.get());
   builder.SetMaxReceiveMessageSize(proto::kReceiveLimitBytes);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, proto::kCoordinatorKeepaliveTimeMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, proto::kKeepaliveTimeoutMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
@@ -201,12 +182,13 @@ absl::Status Server::Impl::Listen(const Address& listen) {
                              proto::kLeastPingIntervalMs);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   grpc_ = builder.BuildAndStart();
-  if (grpc_ == nullptr || port == 0) {
-    return absl::UnavailableError(
-        absl::StrCat("cannot listen on ", listen.ToString(), " (", WhyNotListen(listen),
-                     "); stop the program that uses it or choose another address with --listen"));
-  }
-  address_ = Address{listen.host, port}.ToString();
+  if (grpc_ == nullptr) return absl::InternalError("gRPC does not start");
+  acceptor_->Start([this](int fd) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+    connection.fd = fd;
+    connections_->HandleNewConnection(&connection);
+  });
+  address_ = Address{listen.host, acceptor_->port()}.ToString();
   return absl::OkStatus();
 }
 
@@ -223,6 +205,7 @@ void Server::Impl::WriteReady() const {
 
 // From the outside in: nobody is answered by a part whose foundation is gone already.
 void Server::Impl::Stop() {
+  if (acceptor_ != nullptr) acceptor_->Stop();
   if (grpc_ != nullptr) {
     dispatcher_->AnnounceRestart(kRestartGuessMs);
     feed_.Close();

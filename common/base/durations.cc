@@ -1,9 +1,11 @@
 #include "common/base/durations.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/time.h"
 
 namespace dynbench {
 namespace {
@@ -42,6 +44,13 @@ absl::StatusOr<int64_t> ParseDurationMs(const std::string& text, const std::stri
         absl::StrCat(flag, ": '", text, "' is no length of time; write 90s, 10m, 2h or 7d"));
   }
   return static_cast<int64_t>(std::llround(value * static_cast<double>(unit_ms)));
+}
+
+std::string FormatDuration(int64_t ns) {
+  const int64_t seconds = std::max<int64_t>(ns, 0) / kNsPerSecond;
+  if (seconds < 60) return absl::StrCat(seconds, " s");
+  if (seconds < 3600) return absl::StrCat(seconds / 60, " min ", seconds % 60, " s");
+  return absl::StrCat(seconds / 3600, " h ", seconds / 60 % 60, " min");
 }
 
 }  // namespace dynbench

@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "common/base/check.h"
+#include "common/base/durations.h"
 #include "coordinator/scheduler/core.h"
 
 namespace dynbench::scheduler {
@@ -14,21 +15,13 @@ namespace {
 constexpr size_t kLines = 20;
 constexpr size_t kNamedUsers = 3;
 
-// "45 s", "3 min 20 s", "2 h 5 min".
-std::string Span(int64_t ns) {
-  const int64_t seconds = std::max<int64_t>(ns, 0) / kNsPerSecond;
-  if (seconds < 60) return absl::StrCat(seconds, " s");
-  if (seconds < 3600) return absl::StrCat(seconds / 60, " min ", seconds % 60, " s");
-  return absl::StrCat(seconds / 3600, " h ", seconds / 60 % 60, " min");
-}
-
 }  // namespace
 
 std::string Core::ExplainOrder(const TaskRecord& record, MonotonicTime now) const {
-  std::string text = absl::StrCat("waits for ", Span(now - record.waiting_since));
+  std::string text = absl::StrCat("waits for ", FormatDuration(now - record.waiting_since));
   if (record.held) {
-    return absl::StrCat(text, ", held back for ", Span(record.held_until - now), " more: try ",
-                        record.infrastructure_failures + 1, " of ",
+    return absl::StrCat(text, ", held back for ", FormatDuration(record.held_until - now),
+                        " more: try ", record.infrastructure_failures + 1, " of ",
                         options_.infrastructure_retries + 1, " after an infrastructure failure ",
                         record.last_failure);
   }
@@ -60,17 +53,17 @@ std::string Core::ExplainOrder(const TaskRecord& record, MonotonicTime now) cons
   }
   if (job.deadline && InDanger(job, record.work_class, now)) {
     const int64_t left = *job.deadline - now;
-    absl::StrAppend(
-        &text, ", first of its priority: its deadline ",
-        left >= 0 ? absl::StrCat("in ", Span(left)) : absl::StrCat("passed ", Span(-left), " ago"),
-        " is in danger");
+    absl::StrAppend(&text, ", first of its priority: its deadline ",
+                    left >= 0 ? absl::StrCat("in ", FormatDuration(left))
+                              : absl::StrCat("passed ", FormatDuration(-left), " ago"),
+                    " is in danger");
   } else if (!before.empty()) {
     absl::StrAppend(&text, "; before it: ", absl::StrJoin(before, ", "));
   }
   const auto unplaceable = unplaceable_at_.find({record.work_class, record.task.job});
   if (unplaceable != unplaceable_at_.end()) {
     absl::StrAppend(&text, "; ", DescribeMissing(work_class), "; given up in ",
-                    Span(unplaceable->second - now));
+                    FormatDuration(unplaceable->second - now));
   }
   return text;
 }
@@ -128,7 +121,7 @@ std::string Core::ExplainWorker(const Worker& worker, const TaskRecord& record,
   const std::string heard =
       worker.last_beat.ns == 0
           ? ""
-          : absl::StrCat(", last heard ", Span(now - worker.last_beat), " ago");
+          : absl::StrCat(", last heard ", FormatDuration(now - worker.last_beat), " ago");
   if (!worker.connected) return absl::StrCat(name, "is not connected", heard);
   if (worker.silent) return absl::StrCat(name, "is connected but silent", heard);
   return absl::StrCat(name, ExplainSlots(worker, record));

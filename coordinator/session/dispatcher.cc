@@ -59,6 +59,7 @@ absl::Status Dispatcher::Start(store::Database& reader) {
   options.first_epoch = LeaseEpoch(work.last_epoch.value + 1);
 #endif
   scheduler_ = std::make_unique<scheduler::Scheduler>(options);
+  started_at_ = now();
   next_beat_ = now() + options_.beat_interval_ns;
   for (const scheduler::WorkerKnown& known : KnownWorkers(workers, slots, unix_now())) Feed(known);
   Recover(work, requests);

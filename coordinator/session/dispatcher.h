@@ -243,6 +243,8 @@ class Dispatcher {
   void PublishRow(const LiveExperiment& experiment);
 
   // Questions (dispatcher_views.cc)
+  // A worker that is not there, with how long it was not heard, as a clause for people.
+  std::string Away(const WorkerId& worker) const;
   std::vector<std::string> ReasonsOf(const LiveJob& job);
   v1::Job Describe(const LiveJob& job);
 
@@ -263,6 +265,7 @@ class Dispatcher {
   std::map<LeaseEpoch, PendingGrant> pending_grants_;
   std::set<SlotId> stopped_slots_;  // by the scheduler, for equal failures
   std::set<JobId> dirty_;
+  MonotonicTime started_at_;
   int results_not_stored_ = 0;  // in a row
   MonotonicTime next_beat_;
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/durations.h"
 #include "coordinator/session/dispatcher.h"
 
 namespace dynbench::session {
@@ -40,6 +41,14 @@ v1::Job Dispatcher::Describe(const LiveJob& live) {
   return job;
 }
 
+std::string Dispatcher::Away(const WorkerId& worker) const {
+  const MonotonicTime since = fleet_.LastHeard(worker).value_or(started_at_);
+  return absl::StrCat(
+      "worker ", worker.value, ", which is not connected and was not heard for ",
+      FormatDuration(now() - since),
+      ": run again elsewhere when its lease has expired, unless it comes back first");
+}
+
 std::vector<std::string> Dispatcher::ReasonsOf(const LiveJob& job) {
   // Experiments that wait for the same thing are told together.
   using Kind = std::tuple<std::string, std::string, std::string>;
@@ -61,9 +70,7 @@ std::vector<std::string> Dispatcher::ReasonsOf(const LiveJob& job) {
   }
   std::vector<std::string> lines;
   for (const auto& [worker, count] : away) {
-    lines.push_back(absl::StrCat(Plural(count, "experiment"), " started on worker ", worker.value,
-                                 ", which is not connected: run again elsewhere when its lease "
-                                 "has expired, unless it comes back first"));
+    lines.push_back(absl::StrCat(Plural(count, "experiment"), " started on ", Away(worker)));
   }
   for (const auto& [slot, count] : next) {
     lines.push_back(absl::StrCat(Plural(count, "experiment"), " in the lease of worker ",
@@ -112,7 +119,11 @@ absl::StatusOr<std::map<ExperimentId, std::string>> Dispatcher::ViewPhases(JobId
 absl::StatusOr<std::vector<std::string>> Dispatcher::ExplainWaiting(ExperimentId experiment) {
   return Ask<std::vector<std::string>>([this, experiment]() -> std::vector<std::string> {
     const LiveExperiment* live = live_.Find(experiment);
-    if (live == nullptr || live->running) return {};
+    if (live == nullptr) return {};
+    if (live->running) {
+      if (fleet_.Find(live->worker) != nullptr) return {};
+      return {absl::StrCat("started on ", Away(live->worker))};
+    }
     if (live->lease) {
       return {absl::StrCat("is in lease ", live->lease.value, " of worker ", live->worker.value,
                            " slot ", live->slot, " and comes next there")};

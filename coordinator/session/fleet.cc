@@ -55,6 +55,7 @@ Json EnvironmentToJson(const v1::Environment& e) {
 
 ConnectedWorker& Fleet::Join(const WorkerId& id, std::shared_ptr<WorkerLink> link, v1::Hello hello,
                              MonotonicTime now, UnixTimeMs unix_now) {
+  left_.erase(id);
   process_starts_[id] = hello.process_start_unix_ms();
   hello.clear_held();
   hello.clear_died();
@@ -66,6 +67,19 @@ ConnectedWorker& Fleet::Join(const WorkerId& id, std::shared_ptr<WorkerLink> lin
 ConnectedWorker* Fleet::Find(const WorkerId& id) {
   const auto found = workers_.find(id);
   return found == workers_.end() ? nullptr : &found->second;
+}
+
+void Fleet::Leave(const WorkerId& id) {
+  const auto it = workers_.find(id);
+  if (it == workers_.end()) return;
+  left_[id] = it->second.last_heard;
+  workers_.erase(it);
+}
+
+std::optional<MonotonicTime> Fleet::LastHeard(const WorkerId& id) const {
+  const auto it = left_.find(id);
+  if (it == left_.end()) return std::nullopt;
+  return it->second;
 }
 
 int64_t Fleet::LastProcessStart(const WorkerId& id) const {

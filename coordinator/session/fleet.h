@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,7 +49,9 @@ class Fleet {
                         MonotonicTime now, UnixTimeMs unix_now);
   // nullptr when it is not connected.
   ConnectedWorker* Find(const WorkerId& id);
-  void Leave(const WorkerId& id) { workers_.erase(id); }
+  void Leave(const WorkerId& id);
+  // When a worker that has left was heard last; nothing: it has not been here yet, or is.
+  std::optional<MonotonicTime> LastHeard(const WorkerId& id) const;
   std::map<WorkerId, ConnectedWorker>& workers() { return workers_; }
 
   // The process start that the worker last said hello with; 0: never seen by this coordinator.
@@ -61,6 +64,7 @@ class Fleet {
  private:
   std::map<WorkerId, ConnectedWorker> workers_;
   std::map<WorkerId, int64_t> process_starts_;
+  std::map<WorkerId, MonotonicTime> left_;
 };
 
 std::vector<scheduler::SlotOffer> Offers(const v1::Hello& hello);

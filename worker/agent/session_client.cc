@@ -24,6 +24,8 @@ constexpr int64_t kLastDelayMs = 1'000;
 constexpr int64_t kMissedBeats = 4;
 // Until Welcome: the coordinator may wait for the end of this worker's former stream.
 constexpr int64_t kWelcomeLimitMs = 30'000;
+// A coordinator that moved is found under its name that soon, not after gRPC's 30 s.
+constexpr int kLookUpAgainMs = 1'000;
 constexpr int kFetchLimitS = 60;
 constexpr size_t kLargestFileBytes = 64 << 20;
 
@@ -39,6 +41,7 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& coordinator) {
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kFirstDelayMs);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kFirstDelayMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kLastDelayMs);
+  arguments.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, kLookUpAgainMs);
   // A proxy of the environment is for the outside; the coordinator is ours.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetMaxReceiveMessageSize(64 << 20);

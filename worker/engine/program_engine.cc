@@ -147,6 +147,9 @@ absl::StatusOr<std::unique_ptr<Lane>> ProgramEngine::TakeLane() {
   }
   options.working_dir = options_.state_dir;
   options.fds = {{1, STDERR_FILENO}, {2, STDERR_FILENO}, {kSocketFd, theirs.get()}};
+  // It ends its tree when the socket closes, and must outlive a killed worker for that long: what
+  // has a session of its own dies with nobody.
+  options.die_with_caller = false;
   ASSIGN_OR_RETURN(const pid_t pid, options_.processes->Spawn(options));
   const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   if (pidfd >= 0) {

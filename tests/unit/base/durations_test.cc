@@ -24,5 +24,13 @@ TEST(DurationsTest, NonsenseIsRefusedByTheFlagsName) {
   }
 }
 
+TEST(DurationsTest, AsPeopleReadThem) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  EXPECT_EQ(FormatDuration(-5 * kSecond), "0 s");
+  EXPECT_EQ(FormatDuration(59 * kSecond + 999), "59 s");
+  EXPECT_EQ(FormatDuration(200 * kSecond), "3 min 20 s");
+  EXPECT_EQ(FormatDuration(7'500 * kSecond), "2 h 5 min");
+}
+
 }  // namespace
 }  // namespace dynbench
