@@ -74,7 +74,7 @@ void Dispatcher::Decide(const WorkerId& worker, const ingest::Change& change,
 void Dispatcher::DrainWorker(std::string name, int64_t deadline_ms, std::string reason,
                              WorkerAnswer done) {
   loop_->Post([this, name = std::move(name), deadline_ms, reason = std::move(reason),
-              done = std::move(done)] {
+               done = std::move(done)] {
     const auto worker = FindNamed(name);
     if (!worker.ok()) return done(worker.status());
     if (deadline_ms < 0) return done(absl::InvalidArgumentError("the deadline is in the past"));
@@ -83,7 +83,7 @@ void Dispatcher::DrainWorker(std::string name, int64_t deadline_ms, std::string 
                               {unix_now().ms + deadline_ms}};
     Decide(
         row.worker,
-        [row](store::Database& db) {
+        [this, row](store::Database& db) {
           RETURN_IF_ERROR(store::PutDrain(db, row, unix_now()));
           return store::RecordEvent(db, "worker_drained", row.worker.value, row.reason, unix_now());
         },
@@ -107,7 +107,7 @@ void Dispatcher::ReleaseWorker(std::string name, std::optional<int> slot, Worker
     }
     Decide(
         id,
-        [id, slot, slots](store::Database& db) {
+        [this, id, slot, slots](store::Database& db) {
           for (const SlotId& held : slots) RETURN_IF_ERROR(store::DeleteQuarantine(db, held));
           if (!slot) RETURN_IF_ERROR(store::DeleteDrain(db, id));
           return store::RecordEvent(db, "worker_released", id.value,
@@ -145,7 +145,7 @@ void Dispatcher::QuarantineWorker(std::string name, std::optional<int> slot, std
           rows.push_back({{(*worker)->id, offered.index()}, reason, kByOperator, unix_now()});
         }
         Decide((*worker)->id,
-               [rows, id = (*worker)->id](store::Database& db) {
+               [this, rows, id = (*worker)->id](store::Database& db) {
                  for (const auto& row : rows) RETURN_IF_ERROR(store::PutQuarantine(db, row));
                  return store::RecordEvent(db, "worker_quarantined", id.value, rows.front().reason,
                                            unix_now());
@@ -211,7 +211,8 @@ void Dispatcher::SendDrain(const ConnectedWorker& worker) {
   const store::DrainRow* drain = holds_.DrainOf(worker.id);
   if (drain == nullptr) return;
   v1::CoordinatorMessage message;
-  message.mutable_drain()->set_deadline_ms(std::max<int64_t>(0, drain->deadline.ms - unix_now().ms));
+  message.mutable_drain()->set_deadline_ms(
+      std::max<int64_t>(0, drain->deadline.ms - unix_now().ms));
   message.mutable_drain()->set_reason(drain->reason);
   worker.link->Send(std::move(message));
 }
@@ -237,7 +238,7 @@ void Dispatcher::OnPreflight(ConnectedWorker& worker, const v1::PreflightReport&
                  report.failed_check(), report.reason());
     Commit(
         "event",
-        [id = worker.id, report](store::Database& db) {
+        [this, id = worker.id, report](store::Database& db) {
           return store::RecordEvent(db, "preflight_failed", id.value,
                                     absl::StrCat("slot ", report.slot(), " ", report.environment(),
                                                  " ", report.failed_check(), ": ", report.reason()),

@@ -8,6 +8,7 @@ LiveExperiment MakeLive(const plan::Experiment& experiment) {
   LiveExperiment live;
   live.json = plan::ToJson(experiment);
   live.name = plan::DisplayName(experiment);
+  live.keys = PredictionKeysOf(experiment);
   live.device = experiment.device;
   live.environment = experiment.environment;
   live.partition = experiment.partition;

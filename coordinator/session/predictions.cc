@@ -34,12 +34,15 @@ void Predictions::Load(const std::map<std::string, double>& durations) {
   for (const auto& [key, seconds] : durations) seconds_[key] = {seconds};
 }
 
-void Predictions::Observe(const plan::Experiment& experiment, double seconds) {
+PredictionKeys PredictionKeysOf(const plan::Experiment& experiment) {
+  return {SeriesKeyOf(experiment), ModelKey(experiment), SuiteKey(experiment)};
+}
+
+void Predictions::Observe(const PredictionKeys& keys, double seconds) {
   if (seconds <= 0) return;
-  const std::string keys[] = {SeriesKeyOf(experiment), ModelKey(experiment), SuiteKey(experiment)};
   MutexLock lock(mu_);
-  for (const std::string& key : keys) {
-    std::vector<double>& kept = seconds_[key];
+  for (const std::string* key : {&keys.series, &keys.model, &keys.suite}) {
+    std::vector<double>& kept = seconds_[*key];
     kept.push_back(seconds);
     if (kept.size() > kKept) kept.erase(kept.begin());
   }

@@ -13,6 +13,13 @@
 
 namespace dynbench::session {
 
+// Where the durations of an experiment are kept; made once for each, since a series' key is a hash
+// of the whole experiment.
+struct PredictionKeys {
+  std::string series, model, suite;
+};
+PredictionKeys PredictionKeysOf(const plan::Experiment& experiment);
+
 class Predictions {
  public:
   // What is assumed of an experiment that nothing is known of; balanced partitions only need the
@@ -20,7 +27,10 @@ class Predictions {
   static constexpr double kUnknownSeconds = 60;
 
   void Load(const std::map<std::string, double>& durations) EXCLUDES(mu_);
-  void Observe(const plan::Experiment& experiment, double seconds) EXCLUDES(mu_);
+  void Observe(const PredictionKeys& keys, double seconds) EXCLUDES(mu_);
+  void Observe(const plan::Experiment& experiment, double seconds) {
+    Observe(PredictionKeysOf(experiment), seconds);
+  }
 
   // nullopt: nothing like it was ever measured.
   std::optional<double> Known(const plan::Experiment& experiment) const EXCLUDES(mu_);

@@ -59,13 +59,14 @@ Agent::Agent(AgentOptions options, EventLoop* loop, Identity identity, Spool spo
       loop_(loop),
       identity_(std::move(identity)),
       spool_(std::move(spool)),
-      journal_(options_.state_dir + "/running.json"),
+      journal_(options_.state_dir + "/running.json", disk_.loop()),
       caches_(options_.state_dir + "/caches", options_.state_dir + "/shared",
               options_.cache_cap_bytes),
       folders_(options_.state_dir + "/work", options_.keep_failed),
       artifacts_(options_.state_dir + "/artifacts", kArtifactsOfAttemptBytes,
                  options_.artifacts_cap_bytes),
       started_at_(UnixNow()),
+      spool_writer_(loop_, disk_.loop()),
       engine_({options_.state_dir, options_.cores, OwnEnvironment(), options_.profile}) {
   journal_.Load();
   const int swept = folders_.SweepLeftovers();
@@ -256,13 +257,17 @@ void Agent::OnRevoke(const v1::Revoke& revoke) {
 
 void Agent::OnFinished(const v1::AttemptFinished& finished) {
   const AttemptId attempt = proto::FromProto(finished.attempt());
-  const absl::Status stored = spool_.Put(finished);
-  if (!stored.ok()) {
-    spdlog::error("a result could not be written: {}; it is kept in memory", stored.ToString());
-    CheckDisk();
-  }
-  SendFinished(finished);
   watched_.erase(attempt);
+  auto file = spool_.Hold(finished);
+  if (!file) return;
+  spool_writer_.Write(*std::move(file), [this, finished](const absl::Status& stored) {
+    spool_.Written(proto::FromProto(finished.attempt()), stored);
+    if (!stored.ok()) {
+      spdlog::error("a result could not be written: {}; it is kept in memory", stored.ToString());
+      CheckDisk();
+    }
+    SendFinished(finished);
+  });
 }
 
 void Agent::SendFinished(const v1::AttemptFinished& finished) {
@@ -376,7 +381,7 @@ void Agent::Drain() {
 void Agent::ContinueDrain(int64_t deadline_ns) {
   const bool idle =
       std::all_of(slots_.begin(), slots_.end(), [](const auto& slot) { return slot->idle(); });
-  if ((idle && session_->flushed()) || MonotonicNow().ns > deadline_ns) {
+  if ((idle && spool_writer_.idle() && session_->flushed()) || MonotonicNow().ns > deadline_ns) {
     journal_.SetRunning({});  // a wanted stop counts against nobody
     loop_->Stop();
     return;

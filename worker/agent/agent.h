@@ -20,6 +20,7 @@
 #include "worker/agent/session_client.h"
 #include "worker/agent/slot.h"
 #include "worker/agent/spool.h"
+#include "worker/agent/spool_writer.h"
 #include "worker/agent/work_folders.h"
 #include "worker/engine/engine_set.h"
 #include "worker/host/inventory.h"
@@ -103,7 +104,8 @@ class Agent {
   WorkFolders folders_;
   Artifacts artifacts_;
   const UnixTimeMs started_at_;
-  LoopThread preparer_, janitor_;
+  LoopThread preparer_, janitor_, disk_;
+  SpoolWriter spool_writer_;
   EngineSet engine_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::unique_ptr<SessionClient> session_;

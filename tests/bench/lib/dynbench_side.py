@@ -10,7 +10,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 
 
 def binary(name: str) -> str:
-    path = os.path.join(ROOT, "build", "release", "bin", name)
+    path = os.path.join(os.environ.get("DYNBENCH_BIN")
+                        or os.path.join(ROOT, "build", "release", "bin"), name)
     if not os.path.exists(path):
         raise SystemExit(f"bench: {path} is not built; run: cmake --preset release && "
                          "cmake --build --preset release")
