@@ -1,5 +1,7 @@
 #include "common/store/blob.h"
 
+#include <bit>
+
 #include "common/base/status.h"
 
 namespace dynbench::store {
@@ -12,6 +14,10 @@ constexpr int64_t kPhases = static_cast<int64_t>(plan::Phase::kReport) + 1;
 
 std::string EncodeInt64s(const std::vector<int64_t>& values) {
   std::string bytes;
+  if constexpr (std::endian::native == std::endian::little) {
+    bytes.assign(reinterpret_cast<const char*>(values.data()), values.size() * 8);
+    return bytes;
+  }
   bytes.reserve(values.size() * 8);
   for (const int64_t value : values) {
     const auto bits = static_cast<uint64_t>(value);

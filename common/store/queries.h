@@ -38,9 +38,14 @@ struct JobRow {
   int priority = 0;
 };
 
+// kPlanAsText leaves `experiment` empty: parsing it takes longer than reading the row, and who only
+// passes it on has it in `plan`.
+enum class RowDetail { kWhole, kPlanAsText };
+
 struct ResultRow {
   ExperimentId id;
   JobId job;
+  std::string plan;  // canonical JSON of the experiment, as stored
   plan::Experiment experiment;
   std::string state;                   // "waiting", "running" or "done"
   std::optional<plan::Result> result;  // of "done"
@@ -74,7 +79,8 @@ absl::StatusOr<JobRow> GetJob(Database& db, JobId job);  // NotFound names the n
 absl::StatusOr<plan::Request> GetRequest(Database& db, JobId job);
 // Rows of a job in plan order, after `after` (0: from the start), at most `limit`.
 absl::StatusOr<std::vector<ResultRow>> ListResults(Database& db, JobId job, ExperimentId after,
-                                                   int64_t limit, bool with_samples);
+                                                   int64_t limit, bool with_samples,
+                                                   RowDetail detail = RowDetail::kWhole);
 absl::StatusOr<ResultRow> GetExperiment(Database& db, ExperimentId experiment);
 absl::StatusOr<std::vector<AttemptRow>> ListAttempts(Database& db, ExperimentId experiment);
 // Of the result's attempt; of the last attempt that left one when no worker brought the result.

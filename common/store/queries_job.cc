@@ -50,14 +50,15 @@ absl::StatusOr<plan::Request> GetRequest(Database& db, JobId job) {
 }
 
 absl::StatusOr<std::vector<ResultRow>> ListResults(Database& db, JobId job, ExperimentId after,
-                                                   int64_t limit, bool with_samples) {
+                                                   int64_t limit, bool with_samples,
+                                                   RowDetail detail) {
   // The ids of a job's experiments are in plan order: InsertJob gives them in one transaction.
   Statement query(db, absl::StrCat(RowSelect(with_samples),
                                    " WHERE e.job = ? AND e.id > ? ORDER BY e.id LIMIT ?"));
   query.Bind(job, after, SqlLimit(limit));
   std::vector<ResultRow> rows;
   RETURN_IF_ERROR(ForEachRow(query, [&](const Statement& row) {
-    ASSIGN_OR_RETURN(ResultRow read, ReadRow(row, with_samples));
+    ASSIGN_OR_RETURN(ResultRow read, ReadRow(row, with_samples, detail));
     rows.push_back(std::move(read));
     return absl::OkStatus();
   }));

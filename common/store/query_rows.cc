@@ -54,14 +54,17 @@ const std::string& RowSelect(bool with_samples) {
   return with_samples ? *sampled : *plain;
 }
 
-absl::StatusOr<ResultRow> ReadRow(const Statement& row, bool with_samples) {
+absl::StatusOr<ResultRow> ReadRow(const Statement& row, bool with_samples, RowDetail detail) {
   ResultRow out;
   out.id = ExperimentId(row.Int(0));
   out.job = JobId(row.Int(1));
-  absl::StatusOr<plan::Experiment> experiment = plan::ExperimentFromJson(row.Text(2));
+  out.plan = row.Text(2);
   const std::string name = absl::StrCat("experiment ", out.id.value);
-  if (!experiment.ok()) return Annotate(experiment.status(), name);
-  out.experiment = *std::move(experiment);
+  if (detail != RowDetail::kPlanAsText) {
+    absl::StatusOr<plan::Experiment> experiment = plan::ExperimentFromJson(out.plan);
+    if (!experiment.ok()) return Annotate(experiment.status(), name);
+    out.experiment = *std::move(experiment);
+  }
   out.state = row.Text(3);
   out.attempt = static_cast<int>(row.Int(4));
   out.worker = WorkerId(row.Text(5));

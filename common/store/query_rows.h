@@ -16,7 +16,8 @@ JobRow ReadJob(const Statement& row);
 
 // "SELECT … FROM experiment e LEFT JOIN …"; append a WHERE. ReadRow reads its rows.
 const std::string& RowSelect(bool with_samples);
-absl::StatusOr<ResultRow> ReadRow(const Statement& row, bool with_samples);
+absl::StatusOr<ResultRow> ReadRow(const Statement& row, bool with_samples,
+                                  RowDetail detail = RowDetail::kWhole);
 
 // Steps through all rows of `query` and hands each to `read(query)`, which returns a status.
 template <typename Read>

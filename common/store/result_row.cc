@@ -15,8 +15,10 @@ namespace {
 using nlohmann::json;
 
 // A text from a process may hold any bytes; they are kept readable.
-std::string Dump(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+template <typename Container>
+std::string Dump(const Container& values) {
+  if (values.empty()) return json(values).is_object() ? "{}" : "[]";
+  return json(values).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 std::vector<std::string> ColumnNames() {
@@ -64,10 +66,17 @@ absl::Status ReadWords(const Statement& row, int outcome_column, plan::Result* r
   return ReadWord(plan::ParseBlame(blame), blame, &r->blame);
 }
 
+// Most are empty, and a page has hundreds of rows.
+json ParseColumn(const std::string& text) {
+  if (text == "{}") return json::object();
+  if (text == "[]") return json::array();
+  return json::parse(text, nullptr, false);
+}
+
 absl::Status ReadJsonColumns(const Statement& row, int column, plan::Result* r) {
-  const json in_force = json::parse(row.Text(column), nullptr, false);
-  const json notes = json::parse(row.Text(column + 1), nullptr, false);
-  const json artifacts = json::parse(row.Text(column + 3), nullptr, false);
+  const json in_force = ParseColumn(row.Text(column));
+  const json notes = ParseColumn(row.Text(column + 1));
+  const json artifacts = ParseColumn(row.Text(column + 3));
   if (!in_force.is_object() || !notes.is_array() || !artifacts.is_array()) {
     return absl::DataLossError("in_force is no JSON object, or notes or artifacts no array");
   }
@@ -96,9 +105,9 @@ absl::Status InsertResult(Database& db, ExperimentId experiment, LeaseEpoch leas
   plan::ForEachMetric(r.metrics, [&](const char*, const auto& value) { insert.Bind(value); });
   const std::string phases = EncodePhases(r.phases);
   insert.Bind(Blob{phases}, r.start_proof.cache_files_before, r.start_proof.cache_hits,
-              r.start_proof.cache_misses, r.start_proof.proven, Dump(json(r.in_force)),
-              Dump(json(r.notes)), r.compiler_report, Dump(json(r.artifacts)), times.started_at,
-              times.finished_at, times.received_at);
+              r.start_proof.cache_misses, r.start_proof.proven, Dump(r.in_force), Dump(r.notes),
+              r.compiler_report, Dump(r.artifacts), times.started_at, times.finished_at,
+              times.received_at);
   RETURN_IF_ERROR(insert.Run());
   if (r.eager_ns.empty() && r.compiled_ns.empty()) return absl::OkStatus();
   const std::string eager = EncodeInt64s(r.eager_ns);

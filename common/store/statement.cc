@@ -2,6 +2,8 @@
 
 #include <sqlite3.h>
 
+#include <utility>
+
 #include "common/base/status.h"
 
 namespace dynbench::store {
@@ -40,27 +42,27 @@ absl::Status SqliteError(sqlite3* db, int code, std::string_view doing) {
 }
 
 StatementCache::~StatementCache() {
-  for (auto& [sql, statements] : free_) {
-    for (sqlite3_stmt* statement : statements) sqlite3_finalize(statement);
+  for (auto& [sql, entry] : entries_) {
+    for (sqlite3_stmt* statement : entry->free) sqlite3_finalize(statement);
   }
 }
 
-sqlite3_stmt* StatementCache::Take(const std::string& sql) {
-  auto it = free_.find(sql);
-  if (it == free_.end() || it->second.empty()) return nullptr;
-  sqlite3_stmt* statement = it->second.back();
-  it->second.pop_back();
-  return statement;
+StatementCache::Entry& StatementCache::Of(std::string_view sql) {
+  if (const auto it = entries_.find(sql); it != entries_.end()) return *it->second;
+  auto entry = std::make_unique<Entry>();
+  entry->sql = std::string(sql);
+  const std::string_view key = entry->sql;
+  return *(entries_[key] = std::move(entry));
 }
 
-void StatementCache::Put(const std::string& sql, sqlite3_stmt* statement) {
-  free_[sql].push_back(statement);
-}
-
-Statement::Statement(Database& db, std::string sql) : db_(db), sql_(std::move(sql)) {
-  statement_ = db_.statements().Take(sql_);
-  if (statement_ != nullptr) return;
-  Note(sqlite3_prepare_v3(db_.handle(), sql_.data(), static_cast<int>(sql_.size()),
+Statement::Statement(Database& db, std::string_view sql)
+    : db_(db), entry_(db.statements().Of(sql)) {
+  if (!entry_.free.empty()) {
+    statement_ = entry_.free.back();
+    entry_.free.pop_back();
+    return;
+  }
+  Note(sqlite3_prepare_v3(db_.handle(), entry_.sql.data(), static_cast<int>(entry_.sql.size()),
                           SQLITE_PREPARE_PERSISTENT, &statement_, nullptr),
        "preparing");
 }
@@ -69,12 +71,13 @@ Statement::~Statement() {
   if (statement_ == nullptr) return;
   sqlite3_reset(statement_);
   sqlite3_clear_bindings(statement_);
-  db_.statements().Put(sql_, statement_);
+  entry_.free.push_back(statement_);
 }
 
 void Statement::Note(int code, std::string_view doing) {
   if (code != SQLITE_OK && error_.ok()) {
-    error_ = SqliteError(db_.handle(), code, absl::StrCat(std::string(doing), " '", sql_, "'"));
+    error_ =
+        SqliteError(db_.handle(), code, absl::StrCat(std::string(doing), " '", entry_.sql, "'"));
   }
 }
 

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,16 +38,22 @@ absl::Status SqliteError(sqlite3* db, int code, std::string_view doing);
 // Prepared statements that are not in use, by their text.
 class StatementCache {
  public:
+  // One text and its statements; stays where it is for the life of the cache.
+  struct Entry {
+    std::string sql;
+    std::vector<sqlite3_stmt*> free;
+  };
+
   StatementCache() = default;
   ~StatementCache();  // finalizes all of them
   StatementCache(const StatementCache&) = delete;
   StatementCache& operator=(const StatementCache&) = delete;
 
-  sqlite3_stmt* Take(const std::string& sql);  // nullptr: none is free
-  void Put(const std::string& sql, sqlite3_stmt* statement);
+  Entry& Of(std::string_view sql);
 
  private:
-  std::unordered_map<std::string, std::vector<sqlite3_stmt*>> free_;
+  // The keys are views of the entries' texts.
+  std::unordered_map<std::string_view, std::unique_ptr<Entry>> entries_;
 };
 
 // Bytes that are bound as a BLOB (a plain string is TEXT).
@@ -56,7 +63,7 @@ struct Blob {
 
 class Statement {
  public:
-  Statement(Database& db, std::string sql);
+  Statement(Database& db, std::string_view sql);
   ~Statement();
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
@@ -108,7 +115,7 @@ class Statement {
   void Note(int code, std::string_view doing);
 
   Database& db_;
-  std::string sql_;
+  StatementCache::Entry& entry_;
   sqlite3_stmt* statement_ = nullptr;
   int next_ = 1;
   absl::Status error_;

@@ -19,7 +19,8 @@ absl::StatusOr<bool> RowWalk::Next(store::Database& db,
   const int64_t step = with_samples_ ? 20 : kPageRows;
   size_t bytes = 0;
   while (rows->size() < kPageRows && bytes < kPageBytes) {
-    ASSIGN_OR_RETURN(auto found, store::ListResults(db, job_, after_, step, with_samples_));
+    ASSIGN_OR_RETURN(auto found, store::ListResults(db, job_, after_, step, with_samples_,
+                                                    store::RowDetail::kPlanAsText));
     if (found.empty()) break;
     for (const store::ResultRow& row : found) {
       v1::ResultRow& out = *rows->Add();

@@ -15,6 +15,7 @@ struct Pending {
   Change change;
   Committed committed;
   absl::Status status;  // of the change
+  bool lazy = false;
 };
 
 struct BatchOutcome {

@@ -1,5 +1,6 @@
 #include "coordinator/ingest/ingest.h"
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <thread>
@@ -11,6 +12,7 @@
 #include "common/base/time.h"
 #include "common/store/wal_readers.h"
 #include "coordinator/ingest/batch.h"
+#include "coordinator/ingest/checkpointer.h"
 #include "spdlog/spdlog.h"
 
 namespace dynbench::ingest {
@@ -18,6 +20,11 @@ namespace {
 
 // Where a checkpoint pays although there is work: a long log makes reading slow and restarts long.
 constexpr int64_t kCheckpointBytes = 32 << 20;
+// A log that a reader keeps from being copied grows by this much before the next try.
+constexpr int64_t kCheckpointStepBytes = 8 << 20;
+// What the writer copies itself, between two commits.
+constexpr int64_t kOwnCheckpointBytes = 256 << 10;
+constexpr int kPassesBeside = 4;
 // Idle: not for every single change.
 constexpr int64_t kIdleCheckpointBytes = 1 << 20;
 constexpr auto kIdleWait = std::chrono::milliseconds(500);
@@ -32,7 +39,10 @@ constexpr int64_t kWarnEveryNs = 60 * kNsPerSecond;
 class Ingest::Impl {
  public:
   Impl(std::unique_ptr<store::Database> db, int64_t stop_wait_ns)
-      : db_(std::move(db)), stop_wait_ns_(stop_wait_ns), thread_([this] { Run(); }) {}
+      : db_(std::move(db)),
+        stop_wait_ns_(stop_wait_ns),
+        checkpointer_(db_->path()),
+        thread_([this] { Run(); }) {}
 
   ~Impl() {
     {
@@ -44,13 +54,19 @@ class Ingest::Impl {
     thread_.join();
   }
 
-  void Apply(Change change, Committed committed) {
+  void Apply(Change change, Committed committed, bool lazy) {
+    bool wakes = !lazy;
     {
       MutexLock lock(mu_);
       CHECK(!stopping_) << "Apply after the destructor began";
-      queue_.push_back({std::move(change), std::move(committed), absl::OkStatus()});
+      if (queue_.empty()) {
+        wakes = true;
+        waiting_since_ = MonotonicNow();
+      }
+      if (!lazy) ++urgent_;
+      queue_.push_back({std::move(change), std::move(committed), absl::OkStatus(), lazy});
     }
-    wake_.NotifyOne();
+    if (wakes) wake_.NotifyOne();
   }
 
   Counters counters() const {
@@ -66,30 +82,44 @@ class Ingest::Impl {
       std::vector<Pending> batch = NextBatch();
       if (batch.empty()) return;
       Commit(std::move(batch));
-      if (db_->wal_bytes() > kCheckpointBytes) Checkpoint(/*truncate=*/false);
+      TendLog();
     }
+  }
+
+  void TendLog() {
+    if (db_->wal_bytes() < next_checkpoint_bytes_ || checkpointer_.busy()) return;
+    const int64_t left = passes_ == 0 ? -1 : checkpointer_.left_bytes();
+    if ((left < 0 || left > kOwnCheckpointBytes) && passes_ < kPassesBeside) {
+      ++passes_;
+      return checkpointer_.Begin();
+    }
+    passes_ = 0;
+    Checkpoint(/*truncate=*/false);
+    next_checkpoint_bytes_ = std::max(kCheckpointBytes, db_->wal_bytes() + kCheckpointStepBytes);
   }
 
   // Waits for changes. Empty: stopped, and nothing is left.
   std::vector<Pending> NextBatch() {
     MutexLock lock(mu_);
-    while (queue_.empty() && !stopping_) {
+    while (urgent_ == 0 && !stopping_) {
+      if (!queue_.empty()) {
+        const int64_t left_ns = waiting_since_ + kLazyNs - MonotonicNow();
+        if (left_ns <= 0) break;
+        wake_.WaitFor(mu_, std::chrono::nanoseconds(left_ns));
+        continue;
+      }
       if (wake_.WaitFor(mu_, kIdleWait) || !queue_.empty() || stopping_) continue;
       if (db_->wal_bytes() <= kIdleCheckpointBytes) continue;
       mu_.Unlock();
       Checkpoint(/*truncate=*/store::WalBytes(db_->path()) > kTruncateBytes);
       mu_.Lock();
     }
-    // A single change at rest goes at once; in a stream it waits a moment for its neighbours.
-    if (last_batch_ > 1 && !queue_.empty() && queue_.size() < kBatchLimit / 2 && !stopping_) {
-      wake_.WaitFor(mu_, std::chrono::nanoseconds(kBatchWaitNs));
-    }
     std::vector<Pending> batch;
     while (!queue_.empty() && batch.size() < kBatchLimit) {
       batch.push_back(std::move(queue_.front()));
+      if (!batch.back().lazy) --urgent_;
       queue_.pop_front();
     }
-    last_batch_ = batch.size();
     return batch;
   }
 
@@ -98,6 +128,7 @@ class Ingest::Impl {
     {
       MutexLock lock(mu_);
       for (size_t i = batch.size(); i > outcome.applied; --i) {
+        if (!batch[i - 1].lazy) ++urgent_;
         queue_.push_front(std::move(batch[i - 1]));
       }
       counters_.changes += static_cast<int64_t>(outcome.applied);
@@ -139,12 +170,16 @@ class Ingest::Impl {
   const std::unique_ptr<store::Database> db_;  // the writer thread's
   const int64_t stop_wait_ns_;
   MonotonicTime next_warning_;  // the writer thread's
+  Checkpointer checkpointer_;
+  int passes_ = 0;  // of the checkpointer, for this log; both are the writer thread's
+  int64_t next_checkpoint_bytes_ = kCheckpointBytes;
   mutable Mutex mu_;
   CondVar wake_;
   std::deque<Pending> queue_ GUARDED_BY(mu_);
+  size_t urgent_ GUARDED_BY(mu_) = 0;            // of the queue: those that are not lazy
+  MonotonicTime waiting_since_ GUARDED_BY(mu_);  // when the queue was empty last
   bool stopping_ GUARDED_BY(mu_) = false;
   MonotonicTime stop_deadline_ GUARDED_BY(mu_);
-  size_t last_batch_ GUARDED_BY(mu_) = 0;
   Counters counters_ GUARDED_BY(mu_);
   std::thread thread_;
 };
@@ -154,7 +189,11 @@ Ingest::Ingest(std::unique_ptr<store::Database> db, int64_t stop_wait_ns)
 Ingest::~Ingest() = default;
 
 void Ingest::Apply(Change change, Committed committed) {
-  impl_->Apply(std::move(change), std::move(committed));
+  impl_->Apply(std::move(change), std::move(committed), /*lazy=*/false);
+}
+
+void Ingest::ApplyLazily(Change change, Committed committed) {
+  impl_->Apply(std::move(change), std::move(committed), /*lazy=*/true);
 }
 
 absl::Status Ingest::ApplyAndWait(Change change) {
@@ -165,13 +204,16 @@ absl::Status Ingest::ApplyAndWait(Change change) {
     bool has GUARDED_BY(mu) = false;
     absl::Status status GUARDED_BY(mu);
   } answer;
-  impl_->Apply(std::move(change), [&answer](const absl::Status& status) {
-    MutexLock lock(answer.mu);
-    answer.status = status;
-    answer.has = true;
-    // Under the lock: the waiter's frame, and with it `answer`, ends once it sees `has`.
-    answer.done.NotifyOne();
-  });
+  impl_->Apply(
+      std::move(change),
+      [&answer](const absl::Status& status) {
+        MutexLock lock(answer.mu);
+        answer.status = status;
+        answer.has = true;
+        // Under the lock: the waiter's frame, and with it `answer`, ends once it sees `has`.
+        answer.done.NotifyOne();
+      },
+      /*lazy=*/false);
   MutexLock lock(answer.mu);
   while (!answer.has) answer.done.Wait(answer.mu);
   return answer.status;

@@ -2,8 +2,9 @@
 // caller only after the commit.
 //
 // Batches are bounded by number (kBatchLimit) and by time (kBatchTimeNs), since one large batch
-// costs tens of milliseconds of latency. Each change of a batch of several runs in a savepoint of
-// its own: one that fails does not take its neighbours with it. A database that another process has
+// costs tens of milliseconds of latency. A change that fails does not take its neighbours with it:
+// then the batch is applied again with a savepoint around each (which costs a copy of every page
+// that it touches, so not before). A database that another process has
 // locked is waited for; nothing is acknowledged early. A commit that fails (full disk) is reported
 // to every caller of its batch, nothing of which is stored, and the writer goes on with the next.
 //
@@ -14,21 +15,25 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "common/store/store.h"
 
 namespace dynbench::ingest {
 
-// Measured for design section 6: batches of 20 to 64 keep both the rate and the 99th percentile.
-inline constexpr size_t kBatchLimit = 64;
+// What comes while a commit waits for the disk is the next batch, so batches are small at rest and
+// grow with the load; nobody waits for company. The limits hold when the writer cannot keep up.
+inline constexpr size_t kBatchLimit = 256;
 inline constexpr int64_t kBatchTimeNs = 5'000'000;  // of applying; the rest goes to the next batch
-inline constexpr int64_t kBatchWaitNs = 500'000;    // for company, while changes come steadily
+
+inline constexpr int64_t kLazyNs = 20'000'000;
 
 inline constexpr int64_t kStopWaitNs = 30'000'000'000;
 
 // A change of the store (common/store/writes.h). Runs on the writer thread; must not block on
-// anything but the database.
+// anything but the database. May run twice: when a neighbour in its batch fails, all of them are
+// rolled back and applied again, each in a savepoint of its own.
 using Change = std::function<absl::Status(store::Database&)>;
 
 // Called on the writer thread after the commit, with the change's own status, or with the commit's
@@ -51,6 +56,11 @@ class Writer {
   virtual ~Writer() = default;
   // Never blocks. Changes are applied in the order of these calls.
   virtual void Apply(Change change, Committed committed) = 0;
+  // The same, in the same order, for a change that nobody waits for: it goes with the next one that
+  // somebody waits for, or after kLazyNs. For what a crash may forget.
+  virtual void ApplyLazily(Change change, Committed committed) {
+    Apply(std::move(change), std::move(committed));
+  }
 };
 
 class Ingest final : public Writer {
@@ -64,6 +74,7 @@ class Ingest final : public Writer {
   Ingest& operator=(const Ingest&) = delete;
 
   void Apply(Change change, Committed committed) override;
+  void ApplyLazily(Change change, Committed committed) override;
 
   // Applies and waits for the commit. Not from the writer thread.
   absl::Status ApplyAndWait(Change change);

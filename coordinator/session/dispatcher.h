@@ -237,9 +237,10 @@ class Dispatcher {
   void DropFromPending(LeaseEpoch epoch, ExperimentId experiment);
   // Commits `change`; tries again for ever when the store cannot (full disk), since the scheduler
   // has decided. A logical refusal (NotFound, AlreadyExists, FailedPrecondition) is not retried.
+  // `lazily`: what a crash may forget (ingest::Writer::ApplyLazily).
   void Commit(const std::string& what, const ingest::Change& change,
-              const std::function<void()>& committed);
-  void Conclude(ExperimentId experiment, v1::Result result);
+              const std::function<void()>& committed, bool lazily = false);
+  void Conclude(ExperimentId experiment, const v1::Result& result);
   void PublishRow(const LiveExperiment& experiment);
 
   // Questions (dispatcher_views.cc)

@@ -26,8 +26,8 @@ void Dispatcher::Feed(const scheduler::Event& event) {
 }
 
 void Dispatcher::Commit(const std::string& what, const ingest::Change& change,
-                        const std::function<void()>& committed) {
-  ingest_->Apply(change, [this, what, change, committed](const absl::Status& status) {
+                        const std::function<void()>& committed, bool lazily) {
+  const auto done = [this, what, change, committed](const absl::Status& status) {
     if (status.ok()) {
       if (committed) loop_->Post(committed);
       return;
@@ -39,7 +39,8 @@ void Dispatcher::Commit(const std::string& what, const ingest::Change& change,
     spdlog::error("{} could not be stored, trying again: {}", what, status.ToString());
     loop_->PostAfter(kStoreRetryNs,
                      [this, what, change, committed] { Commit(what, change, committed); });
-  });
+  };
+  lazily ? ingest_->ApplyLazily(change, done) : ingest_->Apply(change, done);
 }
 
 void Dispatcher::CarryOut(const scheduler::Grant& grant) {
@@ -189,13 +190,13 @@ void Dispatcher::CarryOut(const scheduler::ReportCluster& cluster) {
   spdlog::warn("{}", text);
   Commit(
       "event",
-      [this, text](store::Database& db) {
-        return store::RecordEvent(db, "failure_cluster", "fleet", text, unix_now());
+      [text, at = unix_now()](store::Database& db) {
+        return store::RecordEvent(db, "failure_cluster", "fleet", text, at);
       },
       nullptr);
 }
 
-void Dispatcher::Conclude(ExperimentId experiment, v1::Result result) {
+void Dispatcher::Conclude(ExperimentId experiment, const v1::Result& result) {
   LiveExperiment* live = live_.Find(experiment);
   if (live == nullptr) return;
   const JobId job = live->job;
@@ -203,10 +204,10 @@ void Dispatcher::Conclude(ExperimentId experiment, v1::Result result) {
     v1::ResultRow row = LiveJobs::Row(*live);
     row.set_state("done");
     row.clear_phase();
-    result.clear_eager_ns();
-    result.clear_compiled_ns();
     row.set_finished_unix_ms(unix_now().ms);
     *row.mutable_result() = result;
+    row.mutable_result()->clear_eager_ns();
+    row.mutable_result()->clear_compiled_ns();
     feed_->PublishRow(job, row);
   }
   const auto outcome = plan::ParseOutcome(result.outcome());

@@ -216,12 +216,13 @@ void Dispatcher::OnStarted(const WorkerId& worker, const AttemptId& attempt,
     return;  // fenced, concluded or known
   }
   live_.Started(*live, started_at.ms);
+  // After a crash of ours the worker's first beat says again what runs.
   Commit(
       absl::StrCat("start of experiment ", attempt.experiment.value),
       [attempt, started_at](store::Database& db) {
         return store::RecordStarted(db, attempt, started_at);
       },
-      nullptr);
+      nullptr, /*lazily=*/true);
   Feed(scheduler::Started{attempt});
   if (relay_.Followed(attempt.experiment)) WatchLog(*live, true);
   PublishRow(*live);
@@ -319,11 +320,9 @@ void Dispatcher::OnResultCommitted(const std::shared_ptr<PendingResult>& pending
   if (LiveExperiment* live = live_.Find(attempt.experiment)) {
     if (live->attempts == 0) live->attempts = 1;  // its start was never heard of
     live->started_unix_ms = pending->started_at.ms;
-    if (const auto experiment = plan::ExperimentFromJson(live->json); experiment.ok()) {
-      predictions_->Observe(
-          *experiment, static_cast<double>(pending->finished_at.ms - pending->started_at.ms) / 1000,
-          pending->worker);
-    }
+    predictions_->Observe(
+        live->keys, static_cast<double>(pending->finished_at.ms - pending->started_at.ms) / 1000,
+        pending->worker);
   }
   Feed(scheduler::Finished{attempt});
   Conclude(attempt.experiment, pending->message);

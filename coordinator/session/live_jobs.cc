@@ -9,6 +9,7 @@ LiveExperiment MakeLive(const plan::Experiment& experiment) {
   live.json = plan::ToJson(experiment);
   live.name = plan::DisplayName(experiment);
   live.model = experiment.model;
+  live.keys = PredictionKeysOf(experiment);
   live.device = experiment.device;
   live.environment = experiment.environment;
   live.partition = experiment.partition;

@@ -14,6 +14,7 @@
 #include "common/base/ids.h"
 #include "common/plan/experiment.h"
 #include "common/plan/words.h"
+#include "coordinator/session/predictions.h"
 #include "dynbench/v1/control.pb.h"
 
 namespace dynbench::session {
@@ -23,6 +24,7 @@ struct LiveExperiment {
   JobId job;
   std::string json;  // canonical
   std::string name;  // plan::DisplayName
+  PredictionKeys keys;
   std::string device;
   std::string environment;
   int partition = 0;

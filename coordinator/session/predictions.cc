@@ -42,26 +42,23 @@ void Predictions::Add(const std::string& key, double seconds) {
 }
 
 void Predictions::Load(const std::vector<store::PastDuration>& past) {
-  MutexLock lock(mu_);
   for (const store::PastDuration& p : past) {
     const std::string tail = Tail(p.test, p.start);
-    const std::string series = SeriesKeyOf(p.series);
-    Add(series, p.seconds);
-    Add(ModelKey(p.suite, p.model, tail), p.seconds);
-    Add(SuiteKey(p.suite, tail), p.seconds);
-    if (p.worker) homes_[series] = p.worker;
+    Observe({SeriesKeyOf(p.series), ModelKey(p.suite, p.model, tail), SuiteKey(p.suite, tail)},
+            p.seconds, p.worker);
   }
 }
 
-void Predictions::Observe(const plan::Experiment& e, double seconds, const WorkerId& worker) {
+PredictionKeys PredictionKeysOf(const plan::Experiment& e) {
   const std::string tail = Tail(e);
-  const std::string series = SeriesKeyOf(e);
+  return {SeriesKeyOf(e), ModelKey(e.suite, e.model, tail), SuiteKey(e.suite, tail)};
+}
+
+void Predictions::Observe(const PredictionKeys& keys, double seconds, const WorkerId& worker) {
   MutexLock lock(mu_);
-  if (worker) homes_[series] = worker;
+  if (worker) homes_[keys.series] = worker;
   if (seconds <= 0) return;
-  Add(series, seconds);
-  Add(ModelKey(e.suite, e.model, tail), seconds);
-  Add(SuiteKey(e.suite, tail), seconds);
+  for (const std::string* key : {&keys.series, &keys.model, &keys.suite}) Add(*key, seconds);
 }
 
 bool Predictions::Find(const std::string& key, Prediction* prediction) const {

@@ -31,6 +31,13 @@ struct Prediction {
   double PlacementSeconds() const { return basis == Basis::kSuite ? p90_s : p50_s; }
 };
 
+// Where the durations of an experiment are kept; made once for each, since a series' key is a hash
+// of the whole experiment.
+struct PredictionKeys {
+  std::string series, model, suite;
+};
+PredictionKeys PredictionKeysOf(const plan::Experiment& experiment);
+
 class Predictions {
  public:
   // What is assumed of an experiment that nothing is known of; balanced partitions only need the
@@ -40,8 +47,11 @@ class Predictions {
   // Oldest first.
   void Load(const std::vector<store::PastDuration>& past) EXCLUDES(mu_);
   // `worker` measured it; none: unknown.
-  void Observe(const plan::Experiment& experiment, double seconds, const WorkerId& worker = {})
+  void Observe(const PredictionKeys& keys, double seconds, const WorkerId& worker = {})
       EXCLUDES(mu_);
+  void Observe(const plan::Experiment& experiment, double seconds, const WorkerId& worker = {}) {
+    Observe(PredictionKeysOf(experiment), seconds, worker);
+  }
 
   // Basis kNothing: kUnknownSeconds.
   Prediction Predict(const plan::Experiment& experiment) const EXCLUDES(mu_);

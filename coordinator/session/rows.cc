@@ -37,7 +37,7 @@ v1::Job ToProto(const store::JobRow& job) {
 v1::ResultRow ToProto(const store::ResultRow& row) {
   v1::ResultRow out;
   out.mutable_experiment()->set_id(row.id.value);
-  out.mutable_experiment()->set_json(plan::ToJson(row.experiment));
+  out.mutable_experiment()->set_json(row.plan);
   out.set_state(row.state);
   if (row.result) *out.mutable_result() = proto::ToProto(*row.result);
   out.set_attempt(row.attempt);

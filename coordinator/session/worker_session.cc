@@ -42,7 +42,7 @@ class Stream : public grpc::ServerBidiReactor<v1::WorkerMessage, v1::Coordinator
       return AbortLocked();
     }
     outgoing_.push_back(std::move(message));
-    if (outgoing_.size() == 1) StartWrite(&outgoing_.front());
+    if (outgoing_.size() == 1) WriteFrontLocked();
   }
 
   void Close(const std::string& reason) override EXCLUDES(mu_) {
@@ -81,7 +81,7 @@ class Stream : public grpc::ServerBidiReactor<v1::WorkerMessage, v1::Coordinator
       outgoing_.clear();
       EndLocked(grpc::Status(grpc::StatusCode::UNAVAILABLE, "the worker does not answer"));
     }
-    if (!outgoing_.empty()) return StartWrite(&outgoing_.front());
+    if (!outgoing_.empty()) return WriteFrontLocked();
     if (ending_) FinishLocked();
   }
 
@@ -127,6 +127,13 @@ class Stream : public grpc::ServerBidiReactor<v1::WorkerMessage, v1::Coordinator
     dispatcher_->Hello(self_, std::move(*incoming_.mutable_hello()), std::move(welcome));
     incoming_.Clear();
     return true;
+  }
+
+  // What is followed by another message may wait for it in gRPC's buffer: one packet for both.
+  void WriteFrontLocked() REQUIRES(mu_) {
+    grpc::WriteOptions options;
+    if (outgoing_.size() > 1) options.set_buffer_hint();
+    StartWrite(&outgoing_.front(), options);
   }
 
   // Ends the stream after what is queued.

@@ -63,7 +63,7 @@ Agent::Agent(AgentOptions options, EventLoop* loop, Identity identity, Spool spo
       loop_(loop),
       identity_(std::move(identity)),
       spool_(std::move(spool)),
-      journal_(options_.state_dir + "/running.json"),
+      journal_(options_.state_dir + "/running.json", disk_.loop()),
       caches_(options_.state_dir + "/caches", options_.state_dir + "/shared",
               options_.cache_cap_bytes),
       folders_(options_.state_dir + "/work", options_.keep_failed),
@@ -74,6 +74,7 @@ Agent::Agent(AgentOptions options, EventLoop* loop, Identity identity, Spool spo
               [](int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); },
               [] { return std::uniform_real_distribution<>()(Generator()); }}),
       started_at_(UnixNow()),
+      spool_writer_(loop_, disk_.loop()),
       engine_({options_.state_dir, options_.cores, OwnEnvironment(), options_.profile}) {
   journal_.Load();
   const int swept = folders_.SweepLeftovers();
@@ -293,13 +294,17 @@ void Agent::OnRevoke(const v1::Revoke& revoke) {
 
 void Agent::OnFinished(const v1::AttemptFinished& finished) {
   const AttemptId attempt = proto::FromProto(finished.attempt());
-  const absl::Status stored = spool_.Put(finished);
-  if (!stored.ok()) {
-    spdlog::error("a result could not be written: {}; it is kept in memory", stored.ToString());
-    CheckDisk();
-  }
-  SendFinished(finished);
   watched_.erase(attempt);
+  auto file = spool_.Hold(finished);
+  if (!file) return;
+  spool_writer_.Write(*std::move(file), [this, finished](const absl::Status& stored) {
+    spool_.Written(proto::FromProto(finished.attempt()), stored);
+    if (!stored.ok()) {
+      spdlog::error("a result could not be written: {}; it is kept in memory", stored.ToString());
+      CheckDisk();
+    }
+    SendFinished(finished);
+  });
 }
 
 void Agent::SendFinished(const v1::AttemptFinished& finished) {

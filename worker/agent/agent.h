@@ -25,6 +25,7 @@
 #include "worker/agent/slot.h"
 #include "worker/agent/slot_health.h"
 #include "worker/agent/spool.h"
+#include "worker/agent/spool_writer.h"
 #include "worker/agent/work_folders.h"
 #include "worker/engine/engine_set.h"
 #include "worker/host/inventory.h"
@@ -142,6 +143,7 @@ class Agent {
   EventLoop* loop_;
   Identity identity_;
   Spool spool_;
+  LoopThread disk_;  // before what writes through it
   Journal journal_;
   Caches caches_;
   WorkFolders folders_;
@@ -149,6 +151,7 @@ class Agent {
   FileFetcher files_;
   const UnixTimeMs started_at_;
   LoopThread preparer_, janitor_;
+  SpoolWriter spool_writer_;
   EngineSet engine_;
   std::atomic<pid_t> asking_device_{0};  // the process that a check waits for
   LoopThread checker_;                   // ends before the engine that spares its children

@@ -112,7 +112,7 @@ void Agent::GiveAllBack() {
 void Agent::AwaitEnd(MonotonicTime deadline) {
   const bool idle =
       std::all_of(slots_.begin(), slots_.end(), [](const auto& slot) { return slot->idle(); });
-  if ((idle && session_->flushed()) || MonotonicNow() > deadline) {
+  if ((idle && spool_writer_.idle() && session_->flushed()) || MonotonicNow() > deadline) {
     journal_.SetRunning({});  // a wanted stop counts against nobody
     loop_->Stop();
     return;

@@ -1,5 +1,9 @@
 #include "worker/agent/journal.h"
 
+#include <optional>
+#include <utility>
+
+#include "common/base/mutex.h"
 #include "nlohmann/json.hpp"
 #include "spdlog/spdlog.h"
 #include "worker/host/durable_file.h"
@@ -25,15 +29,39 @@ void Decode(const nlohmann::json& list, std::set<AttemptId>* attempts) {
 
 }  // namespace
 
+// What is to be written, shared with the thread that writes it.
+struct Journal::File {
+  explicit File(std::string p) : path(std::move(p)) {}
+
+  const std::string path;
+  Mutex mu;
+  std::optional<std::string> newest GUARDED_BY(mu);
+
+  void WriteNewest() {
+    std::optional<std::string> text;
+    {
+      MutexLock lock(mu);
+      text.swap(newest);
+    }
+    if (!text) return;  // an earlier turn wrote it
+    const absl::Status written = WriteFileDurably(path, *text);
+    // Without it a death would not count against the experiment's crash budget; nothing is lost.
+    if (!written.ok()) spdlog::error("{}", written.ToString());
+  }
+};
+
+Journal::Journal(std::string path, EventLoop* disk)
+    : file_(std::make_shared<File>(std::move(path))), disk_(disk) {}
+
 void Journal::Load() {
-  const auto text = ReadWholeFile(path_);
+  const auto text = ReadWholeFile(file_->path);
   if (!text.ok()) return;
   try {
     const auto json = nlohmann::json::parse(*text);
     Decode(json.at("running"), &died_);
     Decode(json.at("died"), &died_);
   } catch (const nlohmann::json::exception& error) {
-    spdlog::error("{} cannot be read: {}", path_, error.what());
+    spdlog::error("{} cannot be read: {}", file_->path, error.what());
   }
   Write();
 }
@@ -53,9 +81,12 @@ void Journal::SetRunning(const std::set<AttemptId>& running) {
 void Journal::Write() {
   const nlohmann::json json = {
       {"schema", kSchema}, {"running", Encode(running_)}, {"died", Encode(died_)}};
-  const absl::Status written = WriteFileDurably(path_, json.dump() + "\n");
-  // Without it a death would not count against the experiment's crash budget; nothing is lost.
-  if (!written.ok()) spdlog::error("{}", written.ToString());
+  {
+    MutexLock lock(file_->mu);
+    file_->newest = json.dump() + "\n";
+  }
+  if (disk_ == nullptr) return file_->WriteNewest();
+  disk_->Post([file = file_] { file->WriteNewest(); });
 }
 
 }  // namespace dynbench::worker

@@ -1,18 +1,22 @@
 // Which attempts run, on disk (D/running.json), so that a process that was killed leaves word of
-// what died with it. Thread-compatible.
+// what died with it. Thread-compatible. Writing takes milliseconds, and experiments may take less,
+// so it happens on another thread where there is one, and only of the newest state.
 #pragma once
 
+#include <memory>
 #include <set>
 #include <string>
 
 #include "absl/status/status.h"
 #include "common/base/ids.h"
+#include "worker/process/event_loop.h"
 
 namespace dynbench::worker {
 
 class Journal {
  public:
-  explicit Journal(std::string path) : path_(std::move(path)) {}
+  // Writes on `disk`'s thread; without it, at once.
+  explicit Journal(std::string path, EventLoop* disk = nullptr);
 
   // What an earlier process left: attempts that ran when it died, and those that died before and
   // have not been reported yet. They stay until Reported. A damaged file counts as none.
@@ -26,9 +30,11 @@ class Journal {
   void SetRunning(const std::set<AttemptId>& running);
 
  private:
+  struct File;
   void Write();
 
-  std::string path_;
+  const std::shared_ptr<File> file_;
+  EventLoop* const disk_;
   std::set<AttemptId> running_;
   std::set<AttemptId> died_;
 };

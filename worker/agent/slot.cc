@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -137,8 +138,9 @@ void Slot::Begin(const Planned& planned) {
       status = work.status();
     } else {
       run->work = *work;
-      // For people who look into a kept folder; the runner gets it over its socket.
-      status = WriteFileDurably(run->work.root + "/experiment.json", run->planned.json);
+      // For people who look into a kept folder, so it need not survive a power cut; the runner gets
+      // it over its socket.
+      std::ofstream(run->work.root + "/experiment.json", std::ios::binary) << run->planned.json;
     }
     const plan::ModelSource& source = run->experiment.source;
     if (status.ok() && source.loader == "path") {

@@ -1,5 +1,8 @@
 #include "worker/agent/spool.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <filesystem>
 #include <optional>
 
@@ -61,8 +64,12 @@ std::string Spool::PathOf(const AttemptId& attempt) const {
   return absl::StrCat(folder_, "/", attempt.experiment.value, ".", attempt.lease.value, kSuffix);
 }
 
+SpoolFile Spool::FileOf(const AttemptId& attempt, const Entry& entry) const {
+  return {attempt, PathOf(attempt), proto::EncodeSpoolFile(entry.finished)};
+}
+
 absl::Status Spool::Write(const AttemptId& attempt, Entry& entry) {
-  RETURN_IF_ERROR(WriteFileDurably(PathOf(attempt), proto::EncodeSpoolFile(entry.finished)));
+  RETURN_IF_ERROR(WriteSpoolFiles({FileOf(attempt, entry)}).front());
   entry.durable = true;
   return absl::OkStatus();
 }
@@ -77,9 +84,26 @@ absl::Status Spool::Put(const v1::AttemptFinished& finished) {
   return written;
 }
 
+std::optional<SpoolFile> Spool::Hold(const v1::AttemptFinished& finished) {
+  const AttemptId attempt = proto::FromProto(finished.attempt());
+  const auto [it, added] = entries_.try_emplace(attempt);
+  if (!added) return std::nullopt;
+  it->second.finished = finished;
+  it->second.writing = true;
+  return FileOf(attempt, it->second);
+}
+
+void Spool::Written(const AttemptId& attempt, const absl::Status& written) {
+  const auto it = entries_.find(attempt);
+  if (it == entries_.end()) return;
+  it->second.writing = false;
+  it->second.durable = written.ok();
+  if (!written.ok()) ++not_written_;
+}
+
 absl::Status Spool::Retry() {
   for (auto& [attempt, entry] : entries_) {
-    if (entry.durable) continue;
+    if (entry.durable || entry.writing) continue;
     RETURN_IF_ERROR(Write(attempt, entry));
     --not_written_;
   }
@@ -89,11 +113,12 @@ absl::Status Spool::Retry() {
 void Spool::Remove(const AttemptId& attempt) {
   const auto it = entries_.find(attempt);
   if (it == entries_.end()) return;
-  if (!it->second.durable) --not_written_;
+  if (!it->second.durable && !it->second.writing) --not_written_;
   entries_.erase(it);
-  const absl::Status removed = RemoveFileDurably(PathOf(attempt));
-  // Sent again after a restart and acknowledged again: no harm.
-  if (!removed.ok()) spdlog::warn("{}", removed.ToString());
+  const std::string path = PathOf(attempt);
+  if (unlink(path.c_str()) != 0 && errno != ENOENT) {
+    spdlog::warn("{}", FileError(path).ToString());
+  }
 }
 
 std::vector<AttemptId> Spool::Attempts() const {
@@ -104,7 +129,9 @@ std::vector<AttemptId> Spool::Attempts() const {
 
 std::vector<const v1::AttemptFinished*> Spool::Results() const {
   std::vector<const v1::AttemptFinished*> all;
-  for (const auto& [attempt, entry] : entries_) all.push_back(&entry.finished);
+  for (const auto& [attempt, entry] : entries_) {
+    if (!entry.writing) all.push_back(&entry.finished);
+  }
   return all;
 }
 

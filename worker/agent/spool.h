@@ -8,12 +8,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "common/base/ids.h"
 #include "dynbench/v1/session.pb.h"
+#include "worker/agent/spool_writer.h"
 
 namespace dynbench::worker {
 
@@ -25,16 +27,22 @@ class Spool {
   // Durable when OK. On an error (a full disk) the result is still held in memory and sent; Retry
   // writes it later. The same attempt twice keeps the first.
   absl::Status Put(const v1::AttemptFinished& finished);
+  // The same in steps, for who writes beside it (SpoolWriter): held in memory and named in
+  // Attempts, but in Results, so as a thing to send, only after Written. Nothing: known already.
+  std::optional<SpoolFile> Hold(const v1::AttemptFinished& finished);
+  void Written(const AttemptId& attempt, const absl::Status& written);
   // Tries again to write what could not be written. OK when everything is on disk.
   absl::Status Retry();
-  // Acknowledged: forgotten, on disk too.
+  // Acknowledged: forgotten, on disk too (but not durably: what comes back is sent and acknowledged
+  // again).
   void Remove(const AttemptId& attempt);
 
   bool Contains(const AttemptId& attempt) const { return entries_.count(attempt) > 0; }
   int size() const { return static_cast<int>(entries_.size()); }
   bool all_durable() const { return not_written_ == 0; }
   std::vector<AttemptId> Attempts() const;
-  // In order of their attempts. Pointers are good until the entry is removed.
+  // In order of their attempts, without those that are being written. Pointers are good until the
+  // entry is removed.
   std::vector<const v1::AttemptFinished*> Results() const;
   int torn() const { return torn_; }
 
@@ -42,11 +50,13 @@ class Spool {
   struct Entry {
     v1::AttemptFinished finished;
     bool durable = false;
+    bool writing = false;  // between Hold and Written
   };
 
   explicit Spool(std::string folder) : folder_(std::move(folder)) {}
   std::string PathOf(const AttemptId& attempt) const;
   void Load(const std::string& path);
+  SpoolFile FileOf(const AttemptId& attempt, const Entry& entry) const;
   absl::Status Write(const AttemptId& attempt, Entry& entry);
 
   std::string folder_;

@@ -13,7 +13,8 @@ KEPT = os.path.join(ROOT, "build", "release", "bench-environments")
 
 
 def binary(name: str) -> str:
-    path = os.path.join(ROOT, "build", "release", "bin", name)
+    path = os.path.join(os.environ.get("DYNBENCH_BIN")
+                        or os.path.join(ROOT, "build", "release", "bin"), name)
     if not os.path.exists(path):
         raise SystemExit(f"bench: {path} is not built; run: cmake --preset release && "
                          "cmake --build --preset release")

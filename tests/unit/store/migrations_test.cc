@@ -86,6 +86,19 @@ TEST_F(MigrationsTest, StepThreeKeepsWorkersAndJobs) {
   EXPECT_OK(Execute(db_, "CREATE TABLE more AS SELECT 1 / count(*) FROM v_idle"));
 }
 
+TEST_F(MigrationsTest, StepFourKeepsRequestsBesideTheirJobs) {
+  ASSERT_OK(Migrate(db_, {Migrations()[0], Migrations()[1], Migrations()[2]}));
+  ASSERT_OK(Execute(
+      db_,
+      "INSERT INTO job(suite, label, user, request, policy, priority, state, planned,"
+      " submitted_unix_ms) VALUES ('s', '', '', '{\"x\": 1}', 'dynamic', 0, 'running', 9, 1)"));
+  ASSERT_OK(Migrate(db_, Migrations()));
+  EXPECT_OK(Execute(db_,
+                    "CREATE TABLE proof AS SELECT 1 / count(*) FROM job JOIN request ON job = id"
+                    " WHERE text = '{\"x\": 1}'"));
+  EXPECT_FALSE(Execute(db_, "SELECT request FROM job").ok());
+}
+
 TEST_F(MigrationsTest, AStepThatFailsLeavesNothingBehind) {
   ASSERT_OK(Migrate(db_, Migrations()));
   const absl::Status status = Migrate(db_, With("CREATE TABLE half (a); SELECT * FROM missing;"));

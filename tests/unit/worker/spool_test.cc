@@ -70,6 +70,35 @@ TEST(Spool, TornFilesAreSetAsideAndTheRestIsRead) {
   EXPECT_FALSE(std::filesystem::exists(dir / "spool/5.7.result.new-1-0"));
 }
 
+TEST(Spool, WhatIsBeingWrittenIsOwedButNotSentYet) {
+  ScratchDir dir;
+  auto spool = Spool::Open(dir / "spool");
+  const auto file = spool->Hold(Finished(1, 7));
+  ASSERT_TRUE(file.has_value());
+  EXPECT_FALSE(spool->Hold(Finished(1, 7, "again")).has_value());
+  EXPECT_EQ(spool->Attempts(), std::vector<AttemptId>{Id(1, 7)});
+  EXPECT_TRUE(spool->Results().empty());
+  EXPECT_EQ(Spool::Open(dir / "spool")->size(), 0);
+  spool->Written(Id(1, 7), WriteSpoolFiles({*file}).front());
+  EXPECT_TRUE(spool->all_durable());
+  EXPECT_EQ(spool->Results().size(), 1u);
+  EXPECT_EQ(Spool::Open(dir / "spool")->Results().size(), 1u);
+}
+
+TEST(Spool, AGroupOfFilesHasAStatusForEach) {
+  ScratchDir dir;
+  auto spool = Spool::Open(dir / "spool");
+  std::vector<SpoolFile> files = {*spool->Hold(Finished(1, 7)), *spool->Hold(Finished(2, 7)),
+                                  *spool->Hold(Finished(3, 7))};
+  files[1].path = dir / "nowhere/2.7.result";
+  const auto statuses = WriteSpoolFiles(files);
+  ASSERT_EQ(statuses.size(), 3u);
+  EXPECT_TRUE(statuses[0].ok());
+  EXPECT_FALSE(statuses[1].ok());
+  EXPECT_TRUE(statuses[2].ok());
+  EXPECT_EQ(Spool::Open(dir / "spool")->Attempts(), (std::vector<AttemptId>{Id(1, 7), Id(3, 7)}));
+}
+
 TEST(Spool, WhatCannotBeWrittenIsHeldAndWrittenLater) {
   ScratchDir dir;
   auto spool = Spool::Open(dir / "spool");
