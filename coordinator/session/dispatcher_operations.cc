@@ -62,7 +62,7 @@ void Dispatcher::Decide(const WorkerId& worker, const ingest::Change& change,
       ConnectedWorker* connected = fleet_.Find(worker);
       apply(connected);
       if (connected == nullptr) {
-        return done(absl::UnavailableError(absl::StrCat(
+        return done(absl::FailedPreconditionError(absl::StrCat(
             "worker ", worker.value, " left meanwhile; it is kept and told when it is back")));
       }
       OffersChanged(*connected);
