@@ -15,11 +15,17 @@ struct Situation {
   bool unstarted = false;  // its start was never recorded
 };
 
+#ifdef DYNBENCH_PLANT_UNFENCED_LATE_RESULT  // a planted bug: docs/reliability.md, "Simulation"
+#define DYNBENCH_COUNTS "e.state <> 'done'"
+#else
+#define DYNBENCH_COUNTS "e.lease IS a.lease"
+#endif
+
 absl::StatusOr<Situation> Look(Database& db, const AttemptId& attempt) {
-  Statement find(db,
-                 "SELECT e.lease IS a.lease, a.received_unix_ms IS NOT NULL, a.state = 'leased'"
-                 " FROM attempt a JOIN experiment e ON e.id = a.experiment"
-                 " WHERE a.experiment = ? AND a.lease = ?");
+  Statement find(db, "SELECT " DYNBENCH_COUNTS
+                     ", a.received_unix_ms IS NOT NULL, a.state = 'leased'"
+                     " FROM attempt a JOIN experiment e ON e.id = a.experiment"
+                     " WHERE a.experiment = ? AND a.lease = ?");
   find.Bind(attempt.experiment, attempt.lease);
   ASSIGN_OR_RETURN(const bool found, find.Step());
   if (!found) {

@@ -88,6 +88,9 @@ void Core::RequeueTask(TaskRecord* record, const std::string& reason, int64_t ho
   Detach(record);
   record->state = TaskState::kWaiting;
   record->waiting_since = now_;
+#ifdef DYNBENCH_PLANT_LOST_REQUEUE  // a planted bug: docs/reliability.md, "Simulation"
+  return;
+#endif
   if (hold_ns <= 0) return AddWaiting(*record);
   record->held = true;
   record->held_until = now_ + hold_ns;

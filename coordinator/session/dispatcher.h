@@ -263,6 +263,7 @@ class Dispatcher {
   std::map<LeaseEpoch, PendingGrant> pending_grants_;
   std::set<SlotId> stopped_slots_;  // by the scheduler, for equal failures
   std::set<JobId> dirty_;
+  int results_not_stored_ = 0;  // in a row
   MonotonicTime next_beat_;
 
   // Last: its thread uses all of the above.

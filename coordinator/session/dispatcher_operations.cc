@@ -83,7 +83,7 @@ void Dispatcher::DrainWorker(std::string name, int64_t deadline_ms, std::string 
                               {unix_now().ms + deadline_ms}};
     Decide(
         row.worker,
-        [row](store::Database& db) {
+        [this, row](store::Database& db) {
           RETURN_IF_ERROR(store::PutDrain(db, row, unix_now()));
           return store::RecordEvent(db, "worker_drained", row.worker.value, row.reason, unix_now());
         },
@@ -107,7 +107,7 @@ void Dispatcher::ReleaseWorker(std::string name, std::optional<int> slot, Worker
     }
     Decide(
         id,
-        [id, slot, slots](store::Database& db) {
+        [this, id, slot, slots](store::Database& db) {
           for (const SlotId& held : slots) RETURN_IF_ERROR(store::DeleteQuarantine(db, held));
           if (!slot) RETURN_IF_ERROR(store::DeleteDrain(db, id));
           return store::RecordEvent(db, "worker_released", id.value,
@@ -145,7 +145,7 @@ void Dispatcher::QuarantineWorker(std::string name, std::optional<int> slot, std
           rows.push_back({{(*worker)->id, offered.index()}, reason, kByOperator, unix_now()});
         }
         Decide((*worker)->id,
-               [rows, id = (*worker)->id](store::Database& db) {
+               [this, rows, id = (*worker)->id](store::Database& db) {
                  for (const auto& row : rows) RETURN_IF_ERROR(store::PutQuarantine(db, row));
                  return store::RecordEvent(db, "worker_quarantined", id.value, rows.front().reason,
                                            unix_now());
@@ -246,7 +246,7 @@ void Dispatcher::OnPreflight(ConnectedWorker& worker, const v1::PreflightReport&
                  report.failed_check(), report.reason());
     Commit(
         "event",
-        [id = worker.id, report](store::Database& db) {
+        [this, id = worker.id, report](store::Database& db) {
           return store::RecordEvent(db, "preflight_failed", id.value,
                                     absl::StrCat("slot ", report.slot(), " ", report.environment(),
                                                  " ", report.failed_check(), ": ", report.reason()),

@@ -1,5 +1,4 @@
 // What workers say. See dispatcher.h for the order of things.
-#include <algorithm>
 #include <utility>
 
 #include "common/base/status.h"
@@ -9,6 +8,13 @@
 #include "spdlog/spdlog.h"
 
 namespace dynbench::session {
+namespace {
+
+// After a result could not be stored, until its worker is asked for it again.
+constexpr int64_t kFirstResendNs = kNsPerSecond;
+constexpr int64_t kLongestResendNs = 30 * kNsPerSecond;
+
+}  // namespace
 
 // One AttemptFinished on its way through the store.
 struct Dispatcher::PendingResult {
@@ -105,7 +111,11 @@ void Dispatcher::Admit(const std::shared_ptr<WorkerLink>& link, const v1::Hello&
   if (died) {
     scheduler::WorkerDied event{id, {}};
     for (const v1::AttemptId& attempt : hello.died()) {
-      event.running.insert(ExperimentId(attempt.experiment()));
+      // Told again until a Welcome arrives: what was requeued for it meanwhile, or leased again,
+      // did not die a second time.
+      const LiveExperiment* live = live_.Find(ExperimentId(attempt.experiment()));
+      if (live == nullptr || live->lease.value != attempt.lease()) continue;
+      event.running.insert(live->id);
     }
     Feed(event);
   }
@@ -249,6 +259,13 @@ void Dispatcher::OnFinished(const WorkerId& worker, v1::AttemptFinished& finishe
     pending->message = proto::ToProto(pending->result);
   }
   relay_.Deliver(pending->attempt, 0, pending->log);
+#ifdef DYNBENCH_PLANT_EARLY_ACKNOWLEDGEMENT  // a planted bug: docs/reliability.md, "Simulation"
+  if (ConnectedWorker* early = fleet_.Find(worker)) {
+    v1::CoordinatorMessage message;
+    *message.mutable_acknowledged()->mutable_attempt() = finished.attempt();
+    early->link->Send(std::move(message));
+  }
+#endif
   ingest_->Apply(
       [this, pending](store::Database& db) {
         ASSIGN_OR_RETURN(
@@ -275,10 +292,17 @@ void Dispatcher::OnResultCommitted(const std::shared_ptr<PendingResult>& pending
   if (!status.ok() && !unknown) {
     spdlog::error("result of experiment {} could not be stored: {}", attempt.experiment.value,
                   status.ToString());
-    // Not acknowledged: the worker keeps it and sends it again when it has reconnected.
-    if (worker != nullptr) worker->link->Close("a result could not be stored; send it again");
-    return;
+    // Not acknowledged: the worker keeps it and sends it again when it has reconnected. Each time
+    // that costs more changes of a store that cannot be written, so it is asked for less and less
+    // often.
+    if (worker == nullptr) return;
+    const int64_t delay_ns =
+        std::min(kLongestResendNs, kFirstResendNs << std::min(results_not_stored_++, 10));
+    return loop_->PostAfter(delay_ns, [link = worker->link] {
+      link->Close("a result could not be stored; send it again");
+    });
   }
+  results_not_stored_ = 0;
   if (unknown) {
     spdlog::warn(
         "worker {} sent a result of lease {} that this store never gave (experiment {}); "

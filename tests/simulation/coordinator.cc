@@ -226,6 +226,28 @@ void Coordinator::FollowLog(ExperimentId experiment) {
   dispatcher_->FollowLog(experiment, std::make_shared<Follower>());
 }
 
+void Coordinator::Drain(int worker, int64_t deadline_ms) {
+  if (!up()) return;
+  world_->Note("operator drains", worker);
+  dispatcher_->DrainWorker(absl::StrCat("w", worker), deadline_ms, "simulated",
+                           [](const absl::StatusOr<v1::Worker>&) {});
+}
+
+void Coordinator::Quarantine(int worker, int slot) {
+  if (!up()) return;
+  world_->Note("operator quarantines", worker);
+  dispatcher_->QuarantineWorker(absl::StrCat("w", worker), slot, "simulated",
+                                [](const absl::StatusOr<v1::Worker>&) {});
+}
+
+void Coordinator::Release(int worker, std::optional<int> slot, std::function<void(bool)> done) {
+  if (!up()) return done(false);
+  world_->Note("operator releases", worker);
+  dispatcher_->ReleaseWorker(
+      absl::StrCat("w", worker), slot,
+      [done = std::move(done)](const absl::StatusOr<v1::Worker>& answer) { done(answer.ok()); });
+}
+
 void Coordinator::Watch(JobId job) {
   if (watched_.count(job) > 0) return;
   watched_[job] = feed_->Subscribe(job, /*rows=*/true, [this, job, process = process_] {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -51,6 +52,10 @@ class Coordinator {
   void Submit(const store::NewJob& job, std::function<void(absl::StatusOr<JobId>)> done);
   void Cancel(JobId job, std::function<void(const absl::Status&)> done);
   void FollowLog(ExperimentId experiment);
+  // What operators do; `done` hears whether it was.
+  void Drain(int worker, int64_t deadline_ms);
+  void Quarantine(int worker, int slot);
+  void Release(int worker, std::optional<int> slot, std::function<void(bool)> done);
   // Checks what watchers of the job are told, until it ends or the process does.
   void Watch(JobId job);
 

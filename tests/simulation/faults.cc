@@ -8,6 +8,8 @@
 namespace dynbench::simulation {
 namespace {
 
+constexpr int64_t kReleaseAgainNs = 20 * kNsPerSecond;
+
 bool IsOfCoordinator(const std::string& name) {
   return absl::StrContains(name, "coordinator") || name == "calendar_jump";
 }
@@ -63,6 +65,15 @@ void Faults::Happen(const std::string& name, const Fault& fault) {
   }
 }
 
+void Faults::Release(int worker, std::optional<int> slot) {
+  auto done = std::make_shared<bool>(false);
+  coordinator_->Release(worker, slot, [done](bool released) { *done = *done || released; });
+  // An operator looks after a while, and asks again when nothing came of it.
+  world_->timeline.After(kReleaseAgainNs, [this, worker, slot, done] {
+    if (!*done) Release(worker, slot);
+  });
+}
+
 void Faults::ToWorker(const std::string& name, const Fault& fault, Worker* worker) {
   Random& random = world_->random;
   const auto ns = static_cast<int64_t>(random.In(fault.seconds) * kNsPerSecond);
@@ -85,6 +96,12 @@ void Faults::ToWorker(const std::string& name, const Fault& fault, Worker* worke
     boot_later();
   } else if (name == "stop_worker") {
     worker->Stop(boot_later);
+  } else if (name == "drain_worker") {
+    coordinator_->Drain(worker->number(), random.Below(60'000));
+    world_->timeline.After(ns, [this, n = worker->number()] { Release(n, std::nullopt); });
+  } else if (name == "quarantine_slot") {
+    coordinator_->Quarantine(worker->number(), 0);
+    world_->timeline.After(ns, [this, n = worker->number()] { Release(n, 0); });
   } else if (name == "pause_worker") {
     worker->Pause(ns);
   } else if (name == "worker_disk_full") {

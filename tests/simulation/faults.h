@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ class Faults {
  private:
   void Schedule(const std::string& name, const Fault& fault);
   void Happen(const std::string& name, const Fault& fault);
+  // Again and again, until it is done.
+  void Release(int worker, std::optional<int> slot);
   void ToWorker(const std::string& name, const Fault& fault, Worker* worker);
 
   World* const world_;

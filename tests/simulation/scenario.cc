@@ -90,6 +90,8 @@ const std::vector<std::string>& FaultNames() {
                                                                 "kill_worker",
                                                                 "stop_worker",
                                                                 "pause_worker",
+                                                                "drain_worker",
+                                                                "quarantine_slot",
                                                                 "worker_disk_full",
                                                                 "kill_coordinator",
                                                                 "restart_coordinator",

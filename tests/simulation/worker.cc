@@ -57,6 +57,7 @@ void Worker::Boot() {
   ++incarnation_;
   world_->Note("worker starts", number_);
   draining_ = false;
+  drained_ = false;
   disk_low_ = world_->now() < disk_full_until_;
   process_start_ms_ = world_->unix_now().ms;
   stopped_until_ = world_->now();
@@ -96,15 +97,21 @@ void Worker::Stop(std::function<void()> then) {
     }
   }
   After(Ms(world_->random.WholeIn({100, 3'000})), [this, then = std::move(then)] {
-    for (Slot& slot : slots_) {
-      for (const auto& [attempt, run] : std::exchange(slot.running, {})) {
-        if (!run.dropped) Return(attempt, "the worker is stopping", false);
-      }
-    }
+    GiveBackAll("the worker is stopping");
     journal_.clear();  // a wanted stop counts against nobody
     Kill(/*silent=*/false);
     then();
   });
+}
+
+void Worker::GiveBackAll(const std::string& reason) {
+  for (Slot& slot : slots_) {
+    for (const AttemptId& attempt : std::exchange(slot.queue, {})) Return(attempt, reason, false);
+    for (const auto& [attempt, run] : std::exchange(slot.running, {})) {
+      journal_.erase(attempt);
+      if (!run.dropped) Return(attempt, reason, false);
+    }
+  }
 }
 
 void Worker::Pause(int64_t ns) {
@@ -142,7 +149,9 @@ v1::Slot Worker::Describe(int index) const {
   v1::Slot slot;
   slot.set_index(index);
   slot.set_device("cpu");
-  slot.set_accepting(!draining_ && !disk_low_);
+  slot.set_accepting(!draining_ && !drained_ && !disk_low_);
+  if (drained_) slot.set_reason("drained");
+  if (drained_) slot.set_state("drained");
   if (draining_) slot.set_reason("the worker is stopping");
   if (disk_low_) slot.set_reason("disk low");
   return slot;
@@ -153,6 +162,15 @@ void Worker::TellSlots() {
   for (int i = 0; i < static_cast<int>(slots_.size()); ++i) {
     *message.mutable_slots()->add_slots() = Describe(i);
   }
+  Send(std::move(message));
+}
+
+void Worker::TellActivity(int slot) {
+  v1::WorkerMessage message;
+  v1::SlotActivity& activity = *message.mutable_activity();
+  activity.set_slot(slot);
+  activity.set_activity(slots_[static_cast<size_t>(slot)].running.empty() ? "idle" : "measuring");
+  activity.set_since_unix_ms(world_->unix_now().ms);
   Send(std::move(message));
 }
 
@@ -279,6 +297,13 @@ void Worker::OnMessage(const v1::CoordinatorMessage& message) {
     case v1::CoordinatorMessage::kAcknowledged:
       spool_.erase(proto::FromProto(message.acknowledged().attempt()));
       return;
+    case v1::CoordinatorMessage::kDrain:
+      return OnDrain(message.drain());
+    case v1::CoordinatorMessage::kRelease:
+      drained_ = false;
+      return TellSlots();
+    case v1::CoordinatorMessage::kPreflight:
+      return OnPreflight(message.preflight().slot());
     case v1::CoordinatorMessage::kWatchLog: {
       v1::WorkerMessage log;
       *log.mutable_log()->mutable_attempt() = message.watch_log().attempt();
@@ -316,13 +341,38 @@ void Worker::OnLease(const v1::Lease& lease) {
     const AttemptId attempt{ExperimentId(experiment.id()), LeaseEpoch(lease.epoch())};
     const bool queued = std::count(slot.queue.begin(), slot.queue.end(), attempt) > 0;
     if (queued || slot.running.count(attempt) > 0) continue;
-    if (draining_) {
-      Return(attempt, "the worker is stopping", false);
+    if (draining_ || drained_) {
+      Return(attempt, "the worker takes nothing more", false);
     } else {
       slot.queue.push_back(attempt);
     }
   }
   StartNext(lease.slot());
+}
+
+void Worker::OnDrain(const v1::Drain& drain) {
+  drained_ = true;
+  TellSlots();
+  for (Slot& slot : slots_) {
+    for (const AttemptId& attempt : std::exchange(slot.queue, {})) {
+      Return(attempt, drain.reason(), false);
+    }
+  }
+  After(Ms(drain.deadline_ms()), [this, reason = drain.reason()] {
+    if (drained_) GiveBackAll(reason);
+  });
+}
+
+void Worker::OnPreflight(int asked) {
+  for (int i = 0; i < static_cast<int>(slots_.size()); ++i) {
+    if (asked >= 0 && asked != i) continue;
+    v1::WorkerMessage message;
+    v1::PreflightReport& report = *message.mutable_preflight();
+    report.set_slot(i);
+    report.set_environment("default");
+    report.set_passed(true);
+    Send(std::move(message));
+  }
 }
 
 void Worker::OnRevoke(const v1::Revoke& revoke) {
@@ -364,6 +414,7 @@ void Worker::Begin(int index, const AttemptId& attempt) {
   started.mutable_started()->set_started_unix_ms(world_->unix_now().ms);
   started.mutable_started()->set_slot(index);
   Send(std::move(started));
+  TellActivity(index);
   const auto running = [this, index, attempt] {
     return slots_[static_cast<size_t>(index)].running.count(attempt) > 0;
   };
@@ -448,7 +499,9 @@ void Worker::ReturnOne(bool infrastructure) {
 
 void Worker::Forget(int index, const AttemptId& attempt) {
   journal_.erase(attempt);
-  if (slots_[static_cast<size_t>(index)].running.erase(attempt) > 0) StartNext(index);
+  if (slots_[static_cast<size_t>(index)].running.erase(attempt) == 0) return;
+  TellActivity(index);
+  StartNext(index);
 }
 
 }  // namespace dynbench::simulation

@@ -40,6 +40,7 @@ class Worker {
   // Says what it offers again; for the kill matrix.
   void TellSlots();
   void TellEnvironments();
+  void TellActivity(int slot);
   // Gives back what runs on its first slot.
   void ReturnOne(bool infrastructure);
 
@@ -78,6 +79,9 @@ class Worker {
   void OnWelcome();
   void OnLease(const v1::Lease& lease);
   void OnRevoke(const v1::Revoke& revoke);
+  void OnDrain(const v1::Drain& drain);
+  void OnPreflight(int slot);
+  void GiveBackAll(const std::string& reason);
   void StartNext(int slot);
   void Begin(int slot, const AttemptId& attempt);
   void Finish(int slot, const AttemptId& attempt);
@@ -103,7 +107,8 @@ class Worker {
 
   // In memory.
   bool up_ = false;
-  bool draining_ = false;
+  bool draining_ = false;  // it is stopping
+  bool drained_ = false;   // by an operator
   bool disk_low_ = false;
   int64_t incarnation_ = 0;
   int64_t process_start_ms_ = 0;
