@@ -222,6 +222,7 @@ void Coordinator::Cancel(JobId job, std::function<void(const absl::Status&)> don
 }
 
 void Coordinator::FollowLog(ExperimentId experiment) {
+  if (!up()) return;
   dispatcher_->FollowLog(experiment, std::make_shared<Follower>());
 }
 
