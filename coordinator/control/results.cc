@@ -52,7 +52,7 @@ absl::StatusOr<v1::ExperimentDetail> LoadExperiment(const Context& context, stor
     out.set_started_unix_ms(attempt.started_at.ms);
     out.set_finished_unix_ms(attempt.finished_at.ms);
   }
-  if (row.state == "waiting") {
+  if (row.state != "done") {
     ASSIGN_OR_RETURN(const auto reasons, context.dispatcher->ExplainWaiting(experiment));
     for (const std::string& reason : reasons) detail.add_waiting_reasons(reason);
   }

@@ -90,8 +90,8 @@ class Full(ChaosTest):
             # Its result can only be in memory: the coordinator is away when it comes.
             self.stop(fleet.coordinator.pid)
             fleet.open("a")
-            wait_until(lambda: "taking no work" in fleet.workers[0].tail(), "the worker to say so", 30)
-            self.assertRegex(fleet.workers[0].tail(), "No space|disk low")
+            wait_until(lambda: "takes no work, disk_low" in fleet.workers[0].tail(), "the worker to say so", 30)
+            self.assertRegex(fleet.workers[0].tail(), "No space left|disk low")
             self.cont(fleet.coordinator.pid)
             wait_until(lambda: fleet.done(job) >= 1, "the result that no disk had")
             later = fleet.run_models({"later": []})

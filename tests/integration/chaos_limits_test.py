@@ -42,7 +42,8 @@ class Descriptors(ChaosTest):
             host, _, port = fleet.address.rpartition(":")
             for _ in range(DESCRIPTORS + 50):
                 clients.enter_context(socket.create_connection((host, int(port)), timeout=10))
-            wait_until(lambda: descriptors_of(fleet.coordinator.pid) >= DESCRIPTORS - 2, "the descriptors to be used up")
+            wait_until(lambda: "refuses connections" in fleet.coordinator.tail(), "the coordinator to say that it is full")
+            self.assertLess(descriptors_of(fleet.coordinator.pid), DESCRIPTORS - 32, "some are kept for the store")
             refused = fleet.ctl("status", "--json", timeout_s=60)
             self.assertIn(refused.code, (0, 3), refused)
             fleet.open("a")  # results are committed meanwhile
@@ -102,7 +103,7 @@ class Sizes(ChaosTest):
             for words in (["results", job, "--json"], ["results", job, "--csv"], ["results", job], ["status", job],
                           ["explain", job, "--json"], ["explain", job]):
                 ran = fleet.ctl(*words).expect(0)
-                self.assertLess(ran.seconds, 15, words)
+                self.assertLess(ran.seconds, 45, words)
             self.assertEqual(len(fleet.results(job)["results"]), count)
             self.assertEqual(fleet.coverage(job)["waiting"], count)
             self.assertIn("no worker", fleet.explain(job))

@@ -163,7 +163,6 @@ class Killed(ChaosTest):
         with ChaosFleet(workers=1, worker_flags=("--lanes", "2")) as fleet:
             # In this order: the first passes, the second has its tree, then the third wants to measure.
             job = fleet.run_models({"m1": [], "m1/accuracy": [*TREE, "gate a"], "m2": ["gate a"], "m3": [], "m4": []},
-                                   "--total-partitions", "1", "--partition-policy", "static",
                                    tests="performance,accuracy")
             tree = fleet.family("m1/accuracy")
             self.assertEqual(len(tree), 3)
