@@ -198,7 +198,7 @@ void Coordinator::Submit(const store::NewJob& new_job,
   insertion->job = new_job;
   insertion->added.TakeFrom(new_job.request);
   for (const plan::Experiment& e : new_job.plan.experiments) {
-    insertion->added.Append(e, predictions_->Expected(e), predictions_->Home(e));
+    insertion->added.Append(e, *predictions_);
   }
   const auto change = [insertion](store::Database& db) -> absl::Status {
     ASSIGN_OR_RETURN(insertion->inserted, store::InsertJob(db, insertion->job));
