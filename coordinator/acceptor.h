@@ -4,6 +4,7 @@
 // there are keep working, and go on when there is room again.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <thread>

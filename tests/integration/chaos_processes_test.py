@@ -10,7 +10,7 @@ import subprocess
 import sys
 import unittest
 
-from chaos import LEASE_S, PROP, TREE, ChaosFleet, ChaosTest, gone, let_pass, state_of
+from chaos import LEASE_S, PROP, TREE, ChaosFleet, ChaosTest, frozen, gone, let_pass
 from fleet import read_json, wait_until
 
 
@@ -167,7 +167,7 @@ class Killed(ChaosTest):
             tree = fleet.family("m1/accuracy")
             self.assertEqual(len(tree), 3)
             fleet.wait_started("m2")
-            wait_until(lambda: all(state_of(pid) == "T" for pid in tree), "the worker to freeze the tree", 10)
+            wait_until(lambda: all(frozen(pid) for pid in tree), "the worker to freeze the tree", 10)
             fleet.kill_worker()
             fleet.open("a")
             fleet.start_worker(0)
