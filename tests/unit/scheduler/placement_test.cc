@@ -86,8 +86,8 @@ TEST(Placement, ADeadlineInDangerGoesFirstAndOneThatIsNotWaitsItsTurn) {
     JobAdded dated = JobOf(2, "ann", 2);
     dated.deadline = rig.now + (in_danger ? 21 : 500) * kNsPerSecond;
     rig.Do(dated);
-    rig.Join("w");
     EXPECT_EQ(rig.Explain(201).find("is in danger") != std::string::npos, in_danger);
+    rig.Join("w");
     EXPECT_EQ(RunAll(&rig, 10), in_danger ? (Ids{2, 2, 1, 1}) : (Ids{1, 1, 2, 2}));
   }
 }
