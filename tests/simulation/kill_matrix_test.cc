@@ -65,13 +65,13 @@ Scenario SmallFleet() {
   scenario.workers = {2, 2};
   scenario.slots = {1, 1};
   scenario.jobs = {2, 2};
-  scenario.experiments = {8, 8};
+  scenario.experiments = {16, 16};
   scenario.models = {4, 4};
   scenario.submit_s = {3, 4};
   scenario.nightly = 0;
   scenario.balanced = 0;
   scenario.follow = 1;
-  scenario.cancel = 0.5;
+  scenario.cancel = 1;
   scenario.duration_s = {2, 8};
   return scenario;
 }
