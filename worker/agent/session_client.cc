@@ -20,6 +20,9 @@ namespace {
 constexpr int64_t kFirstDelayMs = 100;
 // Short, since a coordinator that is back must be dispatching within 2 s.
 constexpr int64_t kLastDelayMs = 1'000;
+// gRPC calls it a back-off, but it is the limit of one attempt to connect (a refusal ends it at
+// once). When a whole fleet comes back together, a handshake waits for its turn.
+constexpr int kConnectLimitMs = 5'000;
 // A coordinator that misses this many beats is not there, whatever TCP says.
 constexpr int64_t kMissedBeats = 4;
 // Until Welcome: the coordinator may wait for the end of this worker's former stream.
@@ -39,7 +42,7 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& coordinator) {
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, proto::kWorkerKeepaliveTimeMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, proto::kKeepaliveTimeoutMs);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kFirstDelayMs);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kFirstDelayMs);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectLimitMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kLastDelayMs);
   arguments.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, kLookUpAgainMs);
   // A proxy of the environment is for the outside; the coordinator is ours.

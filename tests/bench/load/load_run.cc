@@ -40,7 +40,7 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& coordinator, int n
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, proto::kWorkerKeepaliveTimeMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, proto::kKeepaliveTimeoutMs);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);  // as worker/agent does
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
   return grpc::CreateCustomChannel(coordinator, grpc::InsecureChannelCredentials(), arguments);
 }
