@@ -223,9 +223,9 @@ void DecideByBound(const MetricInfo& info, const Pair& pair, Case* c) {
   j.needed = std::expm1(bound);
   const std::string why =
       pair.same_host ? "one process a side and no noise floor" : "base and new on different hosts";
-  if (*j.base * *j.needed < info.absolute_floor) {
+  if (std::max(*j.base, *j.fresh) < info.absolute_floor) {
     j.verdict = Verdict::kSame;
-    j.reason = "so small that no change matters";
+    j.reason = "both are below the absolute floor of the metric";
   } else if (std::abs(std::log1p(*j.change)) > bound) {
     const bool tiny = BelowAbsoluteFloor(info, j);
     j.verdict = tiny ? Verdict::kSame : Direction(info, *j.change);
