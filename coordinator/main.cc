@@ -63,6 +63,11 @@ int Main(int argc, char** argv) {
   app.add_option("--beat", beat_s, "seconds between beats")
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
+  double unplaceable_grace_s = 600;
+  app.add_option("--unplaceable-grace", unplaceable_grace_s,
+                 "seconds that experiments wait for a worker that could run them to become known")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
   std::string retain_samples, retain_logs, retain_activity;
   app.add_option("--retain-samples", retain_samples,
                  "drop samples of results older than this (90d); results and figures stay")
@@ -86,6 +91,8 @@ int Main(int argc, char** argv) {
     return kUsage;
   }
   options.dispatcher.lease_ttl_ns = static_cast<int64_t>(lease_ttl_s * kNsPerSecond);
+  options.dispatcher.unplaceable_grace_ns =
+      static_cast<int64_t>(unplaceable_grace_s * kNsPerSecond);
   options.dispatcher.beat_interval_ns = static_cast<int64_t>(beat_s * kNsPerSecond);
 
   RaiseDescriptorLimit();

@@ -7,10 +7,10 @@ namespace dynbench::judge {
 
 const std::vector<MetricInfo>& AllMetrics() {
   static const std::vector<MetricInfo> metrics = {
-      {Metric::kSpeedup, "speedup", "speedup", "x", false, 0.01, 0.05, 3},
-      {Metric::kCompiledLatency, "compiled_latency", "compiled ms", "ms", true, 0.01, 0.05, 3},
-      {Metric::kEagerLatency, "eager_latency", "eager ms", "ms", true, 0.01, 0.05, 3},
-      {Metric::kCompileSeconds, "compile_seconds", "compile s", "s", true, 0.5, 0.10, 3},
+      {Metric::kSpeedup, "speedup", "speedup", "x", false, 0.01, 0.05, 10},
+      {Metric::kCompiledLatency, "compiled_latency", "compiled ms", "ms", true, 0.01, 0.05, 10},
+      {Metric::kEagerLatency, "eager_latency", "eager ms", "ms", true, 0.01, 0.05, 10},
+      {Metric::kCompileSeconds, "compile_seconds", "compile s", "s", true, 0.5, 0.10, 10},
       {Metric::kMemory, "memory", "peak MB", "MB", true, 1, 0.05, 1.25},
       {Metric::kStatus, "status", "status", "", false, 0, 0, 1},
   };

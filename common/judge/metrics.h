@@ -30,7 +30,7 @@ struct MetricInfo {
   // "same" promises that a change as large as this would have been seen (ratio minus 1).
   double resolution = 0.05;
   // One process a side and no noise floor: only a change beyond this factor is told.
-  double one_process_factor = 3;
+  double one_process_factor = 10;
 };
 
 // In the order of the enumeration.

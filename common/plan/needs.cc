@@ -95,7 +95,9 @@ Needs NeedsOf(const Experiment& e, const std::vector<std::string>& requirements)
   needs.requirements = requirements;
   std::sort(needs.requirements.begin(), needs.requirements.end());
   if (e.engine != "native") return needs;
-  needs.loader = e.source.loader;
+  // A checkout of torchbench may come from a variable of the process, which no probe saw: the
+  // runner decides.
+  if (e.source.loader != "torchbench") needs.loader = e.source.loader;
   needs.packages = e.requirements;
   const std::string& path = e.options.ahead_of_time;
   // The words of worker/host/environment.h.
@@ -149,7 +151,8 @@ std::string MissingBuildNeed(const Needs& needs, const EnvironmentOffer& environ
     if (!requirement.ok()) continue;  // the runner knows more forms
     const std::string* have = Find(environment.versions, requirement->key);
     if (have == nullptr || Holds(requirement->comparison, *have, requirement->value)) continue;
-    missing.push_back(absl::StrCat(requirement->key, " is ", *have, ", needed: ", text));
+    missing.push_back(absl::StrCat(requirement->key, " is ", *have, ", needed: ", text,
+                                   " (after an upgrade register the environment again)"));
   }
   return absl::StrJoin(missing, "; ");
 }

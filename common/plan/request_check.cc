@@ -6,6 +6,7 @@
 
 #include "common/base/status.h"
 #include "common/plan/nearest.h"
+#include "common/plan/needs.h"
 #include "common/plan/option_check.h"
 
 namespace dynbench::plan {
@@ -115,6 +116,12 @@ absl::Status CheckWords(const Request& r) {
   }
   for (const std::string& environment : r.environments) {
     if (environment.empty()) return Wrong("--environment wants a name");
+  }
+  for (const std::string& text : r.require) {
+    const auto requirement = ParseRequirement(text);
+    if (!requirement.ok()) {
+      return Wrong(absl::StrCat("--require: ", std::string(requirement.status().message())));
+    }
   }
   for (const auto& [variable, value] : r.set_env) {
     const bool is_name =

@@ -10,6 +10,7 @@
 #include "common/base/status.h"
 #include "common/plan/diagnostics.h"
 #include "common/plan/nearest.h"
+#include "common/plan/needs.h"
 #include "common/plan/request_check.h"
 #include "coordinator/session/rows.h"
 
@@ -17,12 +18,19 @@ namespace dynbench::control {
 namespace {
 
 // Slots of the fleet that can take an experiment with this device and environment.
-std::vector<SlotId> SlotsFor(const session::FleetView& fleet, const plan::Experiment& e) {
+std::vector<SlotId> SlotsFor(const session::FleetView& fleet, const plan::Experiment& e,
+                             const std::vector<std::string>& require) {
+  const plan::Needs needs = plan::NeedsOf(e, require);
   std::vector<SlotId> slots;
   for (const auto& [worker, offers] : fleet.offers) {
     for (const scheduler::SlotOffer& offer : offers) {
-      if (offer.accepting && offer.device == e.device &&
-          offer.environments.count(e.environment) > 0) {
+      if (!offer.accepting || offer.device != e.device ||
+          offer.environments.count(e.environment) == 0) {
+        continue;
+      }
+      const plan::EnvironmentOffer& facts = offer.FactsOf(e.environment);
+      if (plan::MissingRequirement(needs, offer.labels, facts).empty() &&
+          plan::MissingBuildNeed(needs, facts).empty()) {
         slots.push_back({worker, offer.index});
       }
     }
@@ -33,7 +41,8 @@ std::vector<SlotId> SlotsFor(const session::FleetView& fleet, const plan::Experi
 // Longest first onto the slot that is free first. Negative: something has no slot, or nothing like
 // it was ever measured.
 double PredictMakespan(const Context& context, const session::FleetView& fleet,
-                       const plan::Plan& plan) {
+                       const Planned& planned) {
+  const plan::Plan& plan = planned.plan;
   std::vector<std::pair<double, const plan::Experiment*>> todo;
   for (const plan::Experiment& e : plan.experiments) {
     if (e.planned_outcome) continue;
@@ -46,7 +55,7 @@ double PredictMakespan(const Context& context, const session::FleetView& fleet,
   std::map<SlotId, double> busy_s;
   double makespan_s = 0;
   for (const auto& [seconds, experiment] : todo) {
-    const std::vector<SlotId> slots = SlotsFor(fleet, *experiment);
+    const std::vector<SlotId> slots = SlotsFor(fleet, *experiment, planned.request.require);
     if (slots.empty()) return -1;
     const SlotId& first =
         *std::min_element(slots.begin(), slots.end(),
@@ -78,7 +87,7 @@ void InsertAndDispatch(const Context& context, store::NewJob job, Submitted done
   insertion->added.TakeFrom(insertion->job.request);
   for (const plan::Experiment& e : insertion->job.plan.experiments) {
     if (e.planned_outcome) continue;
-    insertion->added.Append(e, context.predictions->Expected(e), context.predictions->Home(e));
+    insertion->added.Append(e, *context.predictions);
   }
   const auto change = [insertion](store::Database& db) -> absl::Status {
     ASSIGN_OR_RETURN(insertion->inserted, store::InsertJob(db, insertion->job));
@@ -123,6 +132,26 @@ void WarnOfEnvironments(const session::FleetView& fleet, const plan::Request& re
   }
 }
 
+// What no worker has that is known, though the environment is: they are concluded without running.
+absl::Status WarnOfNeeds(const Context& context, const session::FleetView& fleet,
+                         Planned* planned) {
+  std::set<std::string> known;
+  for (const v1::Worker& worker : fleet.workers) {
+    for (const auto& environment : worker.environments()) known.insert(environment.name());
+  }
+  std::vector<scheduler::Task> tasks;
+  for (const plan::Experiment& e : planned->plan.experiments) {
+    if (e.planned_outcome || known.count(e.environment) == 0) continue;
+    scheduler::Task& task = tasks.emplace_back();
+    task.device = e.device;
+    task.environment = e.environment;
+    task.needs = plan::NeedsOf(e, planned->request.require);
+  }
+  ASSIGN_OR_RETURN(const auto lines, context.dispatcher->ViewUnplaceable(std::move(tasks)));
+  for (const std::string& line : lines) planned->plan.warnings.push_back(line);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Planned> MakePlan(const Context& context, const std::string& request_json) {
@@ -133,6 +162,7 @@ absl::StatusOr<Planned> MakePlan(const Context& context, const std::string& requ
   ASSIGN_OR_RETURN(planned.plan,
                    plan::Expand(planned.request, *context.catalog, fleet.facts, predict));
   WarnOfEnvironments(fleet, planned.request, &planned.plan.warnings);
+  RETURN_IF_ERROR(WarnOfNeeds(context, fleet, &planned));
   return planned;
 }
 
@@ -157,12 +187,12 @@ absl::Status DescribePlan(const Context& context, const Planned& planned, v1::Pl
   ASSIGN_OR_RETURN(const session::FleetView fleet, context.dispatcher->ViewFleet());
   for (const std::string& warning : planned.plan.warnings) page->add_warnings(warning);
   page->set_partitions(planned.plan.partitions);
-  page->set_expected_s(PredictMakespan(context, fleet, planned.plan));
+  page->set_expected_s(PredictMakespan(context, fleet, planned));
   std::map<SlotId, int64_t> could;
   std::map<std::pair<std::string, std::string>, int64_t> nowhere;
   for (const plan::Experiment& e : planned.plan.experiments) {
     if (e.planned_outcome) continue;
-    const std::vector<SlotId> slots = SlotsFor(fleet, e);
+    const std::vector<SlotId> slots = SlotsFor(fleet, e, planned.request.require);
     for (const SlotId& slot : slots) ++could[slot];
     if (slots.empty()) ++nowhere[{e.device, e.environment}];
   }

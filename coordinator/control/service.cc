@@ -15,6 +15,7 @@
 #include "coordinator/control/planning.h"
 #include "coordinator/control/put_file.h"
 #include "coordinator/control/results.h"
+#include "coordinator/control/simulate.h"
 #include "coordinator/control/watch.h"
 #include "coordinator/session/page_stream.h"
 #include "coordinator/session/rpc_status.h"
@@ -303,6 +304,14 @@ grpc::ServerUnaryReactor* ControlService::Backup(grpc::CallbackServerContext* ca
 grpc::ServerReadReactor<v1::ImportResultsChunk>* ControlService::ImportResults(
     grpc::CallbackServerContext* /*call*/, v1::ImportResultsReply* reply) {
   return NewImport(&context_, reply);
+}
+
+grpc::ServerUnaryReactor* ControlService::Simulate(grpc::CallbackServerContext* call,
+                                                   const v1::SimulateRequest* request,
+                                                   v1::SimulateReply* reply) {
+  return Answer(context_, call, [this, request, reply](store::Database& db) {
+    return SimulatePlan(context_, db, *request, reply);
+  });
 }
 
 }  // namespace dynbench::control

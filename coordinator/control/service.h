@@ -57,6 +57,10 @@ class ControlService : public v1::Control::CallbackService {
   grpc::ServerReadReactor<v1::ImportResultsChunk>* ImportResults(
       grpc::CallbackServerContext* call, v1::ImportResultsReply* reply) override;
 
+  grpc::ServerUnaryReactor* Simulate(grpc::CallbackServerContext* call,
+                                     const v1::SimulateRequest* request,
+                                     v1::SimulateReply* reply) override;
+
  private:
   const Context context_;
 };

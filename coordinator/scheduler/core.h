@@ -156,8 +156,8 @@ class Core {
 };
 
 inline WaitingTask WaitingOf(const TaskRecord& record) {
-  return {record.task.queue_order, record.task.id, record.task.expected_s, record.avoid,
-          record.task.home};
+  return {record.task.queue_order, record.task.id,     record.task.expected_s, record.avoid,
+          record.task.home,        record.task.place_s};
 }
 
 }  // namespace dynbench::scheduler

@@ -21,7 +21,7 @@ std::string WaitingSet::GroupName(const std::string& model, int partition) const
 
 WaitingSet::Place WaitingSet::PlaceOf(const Group& group) const {
   if (policy_ != plan::PartitionPolicy::kDynamic) return {0, 0, group.name};
-  return {-group.expected_s, group.tasks.begin()->queue_order, group.name};
+  return {-group.placed_s, group.tasks.begin()->queue_order, group.name};
 }
 
 void WaitingSet::Insert(const Group& group) {
@@ -44,6 +44,7 @@ void WaitingSet::Add(const std::string& model, int partition, const WaitingTask&
   group.name = GroupName(model, partition);
   CHECK(group.tasks.insert(task).second) << "experiment " << task.id << " waits twice";
   group.expected_s += task.expected_s;
+  group.placed_s += task.placed_s();
   Insert(group);
   ++size_;
   expected_s_ += task.expected_s;
@@ -57,6 +58,7 @@ void WaitingSet::Remove(const std::string& model, int partition, const WaitingTa
   Erase(group);
   CHECK_EQ(group.tasks.erase(task), size_t{1}) << "experiment " << task.id << " does not wait";
   group.expected_s = group.tasks.empty() ? 0 : group.expected_s - task.expected_s;
+  group.placed_s = group.tasks.empty() ? 0 : group.placed_s - task.placed_s();
   if (taken_by && policy_ == plan::PartitionPolicy::kDynamic) group.begun_by = taken_by;
   Insert(group);
   if (group.tasks.empty()) groups_.erase(it);
@@ -70,7 +72,7 @@ bool WaitingSet::Contains(const std::string& model, int partition, const Waiting
 }
 
 double WaitingSet::longest_s() const {
-  return order_.empty() ? 0 : -order_.begin()->negative_expected_s;
+  return order_.empty() ? 0 : groups_.at(order_.begin()->name).expected_s;
 }
 
 const WaitingSet::Order& WaitingSet::HomeOrder(const WorkerId& home) const {
@@ -134,8 +136,8 @@ class WaitingSet::Picker {
 
   // Whether nothing is lost when `longest` has to wait for `preferred`.
   bool Harmless(const Place& preferred, const Place& longest) const {
-    const double wait_s = -preferred.negative_expected_s;
-    const double longest_s = -longest.negative_expected_s;
+    const double wait_s = -preferred.negative_placed_s;
+    const double longest_s = -longest.negative_placed_s;
     return wait_s >= kNearlyAsLong * longest_s || wait_s + longest_s <= balanced_s_;
   }
 
@@ -153,18 +155,18 @@ std::vector<ExperimentId> WaitingSet::ChooseGroups(const Asking& asking) const {
   Picker picker(*this, asking);
   while (const Group* group = picker.Next()) {
     // A model is split only where it is more than a slot's share, or than even a whole chunk.
-    const bool whole = group->tasks.size() <= asking.chunk && group->expected_s <= share_s;
+    const bool whole = group->tasks.size() <= asking.chunk && group->placed_s <= share_s;
     const bool first = chosen.empty();
     if (!first && (chosen.size() + group->tasks.size() > asking.chunk ||
-                   chosen_s + group->expected_s > budget_s)) {
+                   chosen_s + group->placed_s > budget_s)) {
       break;
     }
     for (const WaitingTask& task : group->tasks) {
       if (asking.others_can && task.avoid == asking.worker) continue;
       if (chosen.size() >= asking.chunk) return chosen;
-      if (!whole && !chosen.empty() && chosen_s + task.expected_s > budget_s) return chosen;
+      if (!whole && !chosen.empty() && chosen_s + task.placed_s() > budget_s) return chosen;
       chosen.push_back(task.id);
-      chosen_s += task.expected_s;
+      chosen_s += task.placed_s();
     }
   }
   return chosen;

@@ -4,7 +4,8 @@
 // Under `dynamic` experiments wait in groups, one a model, so that performance and accuracy of one
 // model go to one worker where nothing is lost by it. A group has a home: the worker on which the
 // model was begun, else the one that measured its series before, else none. The longest group comes
-// first (longest processing time first, Graham 1969); a worker prefers its own groups, then those
+// first (longest processing time first, Graham 1969), one that was never measured as if it were one
+// of the longest; a worker prefers its own groups, then those
 // without a home, as long as the longest can still begin after them and end by the balanced end
 // (what waits, divided by the slots). Near the end, or for one giant, length alone decides,
 // whatever the home: a slot is never idle for the sake of affinity.
@@ -28,8 +29,11 @@ struct WaitingTask {
   int64_t queue_order = 0;
   ExperimentId id;
   double expected_s = 0;
-  WorkerId avoid;  // not there while another worker could take it
-  WorkerId home;   // that measured its series before
+  WorkerId avoid;      // not there while another worker could take it
+  WorkerId home;       // that measured its series before
+  double place_s = 0;  // what it is ordered by; 0: expected_s
+
+  double placed_s() const { return place_s > 0 ? place_s : expected_s; }
 
   auto operator<=>(const WaitingTask& other) const {
     return std::pair(queue_order, id) <=> std::pair(other.queue_order, other.id);
@@ -71,12 +75,13 @@ class WaitingSet {
     std::string name;  // model, or partition
     std::set<WaitingTask> tasks;
     double expected_s = 0;
+    double placed_s = 0;
     WorkerId begun_by;
     const WorkerId& home() const { return begun_by ? begun_by : tasks.begin()->home; }
   };
   // The longest first, then as planned.
   struct Place {
-    double negative_expected_s = 0;
+    double negative_placed_s = 0;
     int64_t queue_order = 0;
     std::string name;
 

@@ -70,6 +70,8 @@ struct Task {
   int64_t queue_order = 0;  // original place; kept on retry
   plan::Needs needs = {};
   WorkerId home = {};  // that measured its series before; none: no preference
+  // By which it is placed where more than `expected_s` has to be reckoned with; 0: `expected_s`.
+  double place_s = 0;
 };
 
 struct SlotOffer {

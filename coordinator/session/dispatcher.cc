@@ -81,8 +81,7 @@ void Dispatcher::Recover(const store::OpenWork& work, const std::vector<plan::Re
     job.job = ToProto(row);
     job.TakeFrom(requests[i]);
     for (const store::OpenExperiment* open : by_job[row.id]) {
-      job.Append(open->experiment, predictions_->Expected(open->experiment),
-                 predictions_->Home(open->experiment));
+      job.Append(open->experiment, *predictions_);
       job.Identify(job.live.size() - 1, row.id, open->id);
       if (!open->lease) continue;
       LiveExperiment& experiment = job.live.back();
@@ -133,17 +132,19 @@ void AddedJob::TakeFrom(const plan::Request& request) {
   unplaceable_grace_s = request.unplaceable_grace_s;
 }
 
-void AddedJob::Append(const plan::Experiment& e, double expected_s, const WorkerId& home) {
+void AddedJob::Append(const plan::Experiment& e, const Predictions& predictions) {
   live.push_back(MakeLive(e));
   scheduler::Task& task = tasks.emplace_back();
   task.device = e.device;
   task.environment = e.environment;
   task.profile = e.profile;
   task.model = e.model;
-  task.expected_s = expected_s;
+  const Prediction prediction = predictions.Predict(e);
+  task.expected_s = prediction.p50_s;
+  task.place_s = prediction.place_s;
   task.partition = e.partition;
   task.needs = plan::NeedsOf(e, require);
-  task.home = home;
+  task.home = predictions.Home(e);
   std::vector<std::string> needs = task.needs.requirements;
   needs.insert(needs.end(), task.needs.capabilities.begin(), task.needs.capabilities.end());
   live.back().needs = absl::StrJoin(needs, ", ");

@@ -69,7 +69,7 @@ struct AddedJob {
 
   // Takes over what of the request concerns the scheduler. Before Append.
   void TakeFrom(const plan::Request& request);
-  void Append(const plan::Experiment& experiment, double expected_s, const WorkerId& home);
+  void Append(const plan::Experiment& experiment, const Predictions& predictions);
   void Identify(size_t index, JobId job_id, ExperimentId id);
 };
 

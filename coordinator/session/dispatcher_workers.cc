@@ -1,4 +1,5 @@
 // What workers say. See dispatcher.h for the order of things.
+#include <algorithm>
 #include <utility>
 
 #include "common/base/status.h"

@@ -60,7 +60,12 @@ ConnectedWorker& Fleet::Join(const WorkerId& id, std::shared_ptr<WorkerLink> lin
   hello.clear_held();
   hello.clear_died();
   ConnectedWorker& worker = workers_[id];
-  worker = {id, std::move(link), std::move(hello), now, unix_now};
+  worker = ConnectedWorker();
+  worker.id = id;
+  worker.link = std::move(link);
+  worker.hello = std::move(hello);
+  worker.last_heard = now;
+  worker.last_seen = unix_now;
   return worker;
 }
 

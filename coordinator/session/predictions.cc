@@ -8,6 +8,7 @@ namespace dynbench::session {
 namespace {
 
 constexpr size_t kKept = 15;  // newest durations per key: a median that follows a change in a night
+constexpr size_t kKeptOfSuite = 500;
 constexpr size_t kFew = 5;
 constexpr double kFewTail = 1.25;
 
@@ -35,10 +36,10 @@ double Quantile(const std::vector<double>& sorted, double q) {
 
 }  // namespace
 
-void Predictions::Add(const std::string& key, double seconds) {
-  std::vector<double>& kept = seconds_[key];
-  kept.push_back(seconds);
-  if (kept.size() > kKept) kept.erase(kept.begin());
+void Predictions::Add(const std::string& key, double seconds, size_t kept) {
+  std::vector<double>& values = seconds_[key];
+  values.push_back(seconds);
+  if (values.size() > kept) values.erase(values.begin());
 }
 
 void Predictions::Load(const std::vector<store::PastDuration>& past) {
@@ -58,7 +59,9 @@ void Predictions::Observe(const PredictionKeys& keys, double seconds, const Work
   MutexLock lock(mu_);
   if (worker) homes_[keys.series] = worker;
   if (seconds <= 0) return;
-  for (const std::string* key : {&keys.series, &keys.model, &keys.suite}) Add(*key, seconds);
+  Add(keys.series, seconds, kKept);
+  Add(keys.model, seconds, kKept);
+  Add(keys.suite, seconds, kKeptOfSuite);
 }
 
 bool Predictions::Find(const std::string& key, Prediction* prediction) const {
@@ -68,22 +71,29 @@ bool Predictions::Find(const std::string& key, Prediction* prediction) const {
   std::sort(sorted.begin(), sorted.end());
   prediction->p50_s = Quantile(sorted, 0.5);
   prediction->p90_s = Quantile(sorted, 0.9);
+  prediction->place_s = prediction->p50_s;
   if (sorted.size() < kFew) {
     prediction->p90_s = std::max(prediction->p90_s, kFewTail * prediction->p50_s);
   }
+  if (prediction->basis == Prediction::Basis::kSuite) prediction->place_s = Quantile(sorted, 0.99);
   return true;
 }
 
 Prediction Predictions::Predict(const plan::Experiment& e) const {
-  Prediction prediction{Prediction::Basis::kNothing, kUnknownSeconds, kUnknownSeconds};
+  Prediction prediction{Prediction::Basis::kNothing, kUnknownSeconds, kUnknownSeconds,
+                        kUnknownSeconds};
   const std::string tail = Tail(e);
   MutexLock lock(mu_);
   // A suite without history has no model and no series with one, and keys of series are costly.
-  if (!Find(SuiteKey(e.suite, tail), &prediction)) return prediction;
-  prediction.basis = Prediction::Basis::kSuite;
-  if (!Find(ModelKey(e.suite, e.model, tail), &prediction)) return prediction;
+  const std::string suite = SuiteKey(e.suite, tail);
+  if (seconds_.count(suite) == 0) return prediction;
   prediction.basis = Prediction::Basis::kModel;
-  if (Find(SeriesKeyOf(e), &prediction)) prediction.basis = Prediction::Basis::kSeries;
+  if (Find(ModelKey(e.suite, e.model, tail), &prediction)) {
+    if (Find(SeriesKeyOf(e), &prediction)) prediction.basis = Prediction::Basis::kSeries;
+    return prediction;
+  }
+  prediction.basis = Prediction::Basis::kSuite;
+  Find(suite, &prediction);
   return prediction;
 }
 

@@ -2,9 +2,9 @@
 // of the model, else of the suite. Begins with the store's history (store::LoadDurations) and
 // learns from every result that lands. Thread-safe.
 //
-// Quantiles are of the newest 15 durations of a key, by linear interpolation between order
-// statistics (Hyndman and Fan's type 7). Fewer than 5 say little about the tail, so the 90 %
-// quantile is then at least a quarter above the median.
+// Quantiles are of the newest 15 durations of a series or model and 500 of a suite, by linear
+// interpolation between order statistics (Hyndman and Fan's type 7). Fewer than 5 say little about
+// the tail, so the 90 % quantile is then at least a quarter above the median.
 #pragma once
 
 #include <map>
@@ -24,11 +24,10 @@ struct Prediction {
   Basis basis = Basis::kNothing;
   double p50_s = 0;
   double p90_s = 0;
-
-  // What the scheduler orders and divides by. A model that was never measured may be any of its
-  // suite, also one of the long ones: begun early it harms nobody, begun last it may stretch the
-  // night. So it counts as one of the longest tenth.
-  double PlacementSeconds() const { return basis == Basis::kSuite ? p90_s : p50_s; }
+  // By which it is placed. A model that was never measured may be any of its suite, also one of the
+  // longest: begun early it harms nobody, begun last it may stretch the night by all it takes. So
+  // it counts as one of the longest hundredth.
+  double place_s = 0;
 };
 
 // Where the durations of an experiment are kept; made once for each, since a series' key is a hash
@@ -58,13 +57,13 @@ class Predictions {
   // The median; nullopt: nothing like it was ever measured.
   std::optional<double> Known(const plan::Experiment& experiment) const EXCLUDES(mu_);
   double Expected(const plan::Experiment& experiment) const EXCLUDES(mu_) {
-    return Predict(experiment).PlacementSeconds();
+    return Predict(experiment).p50_s;
   }
   // The worker that measured this series last; none: nobody did.
   WorkerId Home(const plan::Experiment& experiment) const EXCLUDES(mu_);
 
  private:
-  void Add(const std::string& key, double seconds) REQUIRES(mu_);
+  void Add(const std::string& key, double seconds, size_t kept) REQUIRES(mu_);
   bool Find(const std::string& key, Prediction* prediction) const REQUIRES(mu_);
 
   mutable Mutex mu_;

@@ -34,6 +34,7 @@ def parse():
     parser.add_argument("--models", help="only these, of any suite")
     parser.add_argument("--batch-size", type=int, help="instead of each suite's own for accuracy")
     parser.add_argument("--backend", default="inductor")
+    parser.add_argument("--threads", type=int, help="of both sides; fewer where others share the machine")
     parser.add_argument("--python", default=os.path.join(
         os.environ.get("XDG_DATA_HOME", os.path.expanduser("~/.local/share")),
         "dynbench/environments/default/bin/python"))
@@ -44,6 +45,7 @@ def flags_for(mode, args):
     flags = ["--accuracy", f"--{mode}", PRECISION[mode], f"--backend={args.backend}", "--device=cpu"]
     # With another backend it would have no effect, and dynbench says so and refuses.
     flags += ["--disable-cudagraphs"] if args.backend == "inductor" else []
+    flags += [f"--threads={args.threads}"] if args.threads else []
     return flags + ([f"--batch-size={args.batch_size}"] if args.batch_size else [])
 
 

@@ -18,7 +18,7 @@ def measure(arguments) -> dict:
     try:
         # So many that leases do not shrink towards the end of the work.
         wanted = int(arguments.rate * arguments.seconds)
-        coordinator.submit(wanted + 20 * arguments.workers)
+        coordinator.submit(wanted + 20 * arguments.workers, wide=True)
         return Load(coordinator, workers=arguments.workers, connections=arguments.connections,
                     rate=arguments.rate, results=wanted).summary()
     finally:

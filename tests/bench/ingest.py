@@ -15,12 +15,12 @@ from coordinator_side import Coordinator, Load
 def measure(arguments) -> dict:
     coordinator = Coordinator()
     try:
-        coordinator.submit(arguments.results)
+        results = coordinator.submit(arguments.results, wide=True)
         cpu_s = coordinator.cpu_s()
         flags = {"starts": True} if arguments.starts else {}
         done = Load(coordinator, workers=arguments.workers, connections=arguments.connections,
-                    results=arguments.results, **flags).summary()
-        done["coordinator_cpu_us"] = (coordinator.cpu_s() - cpu_s) / arguments.results * 1e6
+                    results=results, **flags).summary()
+        done["coordinator_cpu_us"] = (coordinator.cpu_s() - cpu_s) / results * 1e6
         metrics = coordinator.metrics()
         done["changes_per_commit"] = (metrics["dynbench_ingest_changes_total"]
                                       / metrics["dynbench_ingest_batches_total"])
@@ -32,7 +32,7 @@ def measure(arguments) -> dict:
 def main():
     parser = argparse.ArgumentParser(prog="tools/bench ingest", description=__doc__)
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--results", type=int, default=100000)
+    parser.add_argument("--results", type=int, default=120000)
     parser.add_argument("--workers", type=int, default=1000)
     parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("--starts", action="store_true",

@@ -35,10 +35,10 @@ class Operations(unittest.TestCase):
     def gate(self, fleet: Fleet) -> pathlib.Path:
         return fleet.folder / "gate"
 
-    def submit_waiting(self, fleet: Fleet) -> str:
-        """Two experiments; the first of them runs and waits for the gate."""
+    def submit_waiting(self, fleet: Fleet, models: str = TWO) -> str:
+        """Two experiments (or those of `models`); the first of them runs and waits for the gate."""
         gate = self.gate(fleet)
-        job = self.submit(fleet, WAITING, str(gate))
+        job = self.submit(fleet, WAITING, str(gate), models=models)
         wait_until(lambda: pathlib.Path(f"{gate}.started").exists(), "the first program")
         wait_until(lambda: fleet.coverage(job)["running"] == 1, "its start in the coordinator")
         return job
@@ -111,11 +111,11 @@ class Operations(unittest.TestCase):
 
     def test_results_brought_by_hand_count_once(self):
         with Fleet() as fleet:
-            job = self.submit_waiting(fleet)
+            job = self.submit_waiting(fleet, models="ghostnet_100")
             fleet.coordinator.kill9()
             self.gate(fleet).touch()
             spool = fleet.worker_state(0) / "spool"
-            wait_until(lambda: len(list(spool.glob("*.result"))) == 2, "two results in the spool")
+            wait_until(lambda: list(spool.glob("*.result")), "a result in the spool")
             files = sorted(map(str, spool.glob("*.result")))
             fleet.workers[0].kill9()
             fleet.start_coordinator()
@@ -123,10 +123,10 @@ class Operations(unittest.TestCase):
             torn.write_bytes(pathlib.Path(files[0]).read_bytes()[:-1])
             first = fleet.ctl("import", *files, str(torn), "--json")
             self.assertEqual(first.code, 5, first)
-            self.assertEqual((first.json()["counted"], len(first.json()["refused"])), (2, 1), first)
+            self.assertEqual((first.json()["counted"], len(first.json()["refused"])), (1, 1), first)
             rows = fleet.results(job)["results"]
             again = fleet.ctl("import", *files, "--json").expect(0).json()
-            self.assertEqual((again["counted"], again["duplicate"]), (0, 2))
+            self.assertEqual((again["counted"], again["duplicate"]), (0, 1))
             fleet.start_worker(0)  # it delivers them as well
             wait_until(lambda: not list(spool.glob("*.result")), "the spool to be acknowledged")
             self.assertEqual(fleet.results(job)["results"], rows)

@@ -196,10 +196,9 @@ void Coordinator::Submit(const store::NewJob& new_job,
   };
   auto insertion = std::make_shared<Insertion>();
   insertion->job = new_job;
-  insertion->added.policy = new_job.request.policy;
-  insertion->added.priority = new_job.request.priority;
+  insertion->added.TakeFrom(new_job.request);
   for (const plan::Experiment& e : new_job.plan.experiments) {
-    insertion->added.Append(e, predictions_->Expected(e));
+    insertion->added.Append(e, *predictions_);
   }
   const auto change = [insertion](store::Database& db) -> absl::Status {
     ASSIGN_OR_RETURN(insertion->inserted, store::InsertJob(db, insertion->job));
@@ -223,6 +222,7 @@ void Coordinator::Cancel(JobId job, std::function<void(const absl::Status&)> don
 }
 
 void Coordinator::FollowLog(ExperimentId experiment) {
+  if (!up()) return;
   dispatcher_->FollowLog(experiment, std::make_shared<Follower>());
 }
 

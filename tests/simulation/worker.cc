@@ -195,6 +195,8 @@ v1::WorkerMessage Worker::MakeHello() const {
     environment.set_name(name);
     environment.set_hash(name);
     environment.set_torch_version("2.14.1");
+    environment.add_devices("cpu");
+    environment.add_suites("timm");
   }
   std::map<LeaseEpoch, std::pair<int, std::set<ExperimentId>>> held;
   for (int i = 0; i < static_cast<int>(slots_.size()); ++i) {

@@ -11,8 +11,10 @@
 #include <set>
 #include <utility>
 
+#include "common/base/durations.h"
 #include "common/base/sha256.h"
 #include "common/base/status.h"
+#include "common/base/time.h"
 #include "common/plan/request_check.h"
 #include "tools/dynbenchctl/compile_flags.h"
 #include "tools/dynbenchctl/flag_rules.h"
@@ -343,6 +345,24 @@ absl::Status BuildOutput(const SubmitFlags& f, const std::string& cwd, BuiltRequ
   return absl::OkStatus();
 }
 
+absl::Status BuildLimits(const SubmitFlags& flags, plan::Request* r) {
+  if (flags.deadline) {
+    ASSIGN_OR_RETURN(const int64_t from_now_ms, ParseDurationMs(*flags.deadline, "--deadline"));
+    r->deadline_unix_ms = UnixNow().ms + from_now_ms;
+  }
+  if (flags.fail_unplaceable && flags.unplaceable_grace) {
+    return absl::InvalidArgumentError(
+        "--fail-unplaceable is --unplaceable-grace 0s; give one of them");
+  }
+  if (flags.fail_unplaceable) r->unplaceable_grace_s = 0;
+  if (flags.unplaceable_grace) {
+    ASSIGN_OR_RETURN(const int64_t grace_ms,
+                     ParseDurationMs(*flags.unplaceable_grace, "--unplaceable-grace"));
+    r->unplaceable_grace_s = (grace_ms + 999) / 1000;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::string ResolvePath(const std::string& cwd, const std::string& path) {
@@ -374,6 +394,8 @@ absl::StatusOr<BuiltRequest> BuildRequest(const SubmitFlags& flags, const std::s
                                       std::to_string(kLabelBytesMax));
   }
   r.priority = flags.priority.value_or(0);
+  r.require = flags.require;
+  RETURN_IF_ERROR(BuildLimits(flags, &r));
   r.given = GivenOptions(flags);
   RETURN_IF_ERROR(plan::CheckRequest(r, {}));
   RETURN_IF_ERROR(BuildOutput(flags, cwd, &built));

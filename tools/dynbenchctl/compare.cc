@@ -76,7 +76,7 @@ ExitCode CodeOf(judge::Gate gate) {
 
 absl::StatusOr<std::string> Why(const judge::Comparison& comparison, const std::string& model,
                                 bool markdown, const formats::TableStyle& style) {
-  const std::string text = formats::CompareWhy(comparison, model, {markdown, true}, style);
+  std::string text = formats::CompareWhy(comparison, model, {markdown, true}, style);
   if (!text.empty()) return text;
   std::set<std::string> models;
   for (const auto& pair : comparison.pairing.pairs) models.insert(pair.experiment.model);

@@ -80,7 +80,7 @@ absl::StatusOr<SideSpec> ParseSide(const std::string& text) {
       return absl::InvalidArgumentError("'" + text + "' names no environment after the colon");
     }
   }
-  for (const std::string word :
+  for (const std::string& word :
        std::vector<std::string>(absl::StrSplit(text.substr(0, colon), ','))) {
     ASSIGN_OR_RETURN(const JobId job, ParseJobId(word));
     if (std::find(spec.jobs.begin(), spec.jobs.end(), job) != spec.jobs.end()) {

@@ -9,6 +9,7 @@
 #include "common/formats/side_by_side.h"
 #include "tools/dynbenchctl/planning.h"
 #include "tools/dynbenchctl/row_line.h"
+#include "tools/dynbenchctl/simulation.h"
 #include "tools/dynbenchctl/source.h"
 #include "tools/dynbenchctl/submissions.h"
 #include "tools/dynbenchctl/submit_flags.h"
@@ -143,11 +144,16 @@ VerbResult SubmitSeveral(Context& context, const SubmitFlags& flags,
 
 VerbResult Submit(Context& context, const SubmitFlags& flags) {
   RETURN_IF_ERROR(NeedsCoordinator(context.globals, flags.dry_run ? "plan" : "submit"));
+  if (!flags.simulate && (flags.job || flags.extra_slots)) {
+    return absl::InvalidArgumentError("--job and --extra-slots go with --simulate");
+  }
+  if (flags.simulate && flags.job) return SimulateJob(context, flags);
   ASSIGN_OR_RETURN(std::vector<BuiltRequest> all, BuildRequests(flags, context.cwd));
   for (BuiltRequest& built : all) {
     built.request.user = UserName();
     for (const std::string& note : built.notes) PrintNote(context, note);
   }
+  if (flags.simulate) return SimulateAll(context, flags, all);
   if (flags.dry_run) return DryRun(context, all);
   if (all.size() > 1) return SubmitSeveral(context, flags, all);
 

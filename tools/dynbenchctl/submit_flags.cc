@@ -272,6 +272,28 @@ void AddOutput(Adder& add, SubmitFlags* f) {
              "graph counts as _stats.csv beside --output");
   add.Value("--label", &f->label, "TEXT", "shown with the job");
   add.Value("--priority", &f->priority, "N", "higher goes first (default: 0)");
+  add.Group("where and until when it runs");
+  add.Repeated("--require", &f->require, "KEY=VALUE",
+               "only on workers with this label or version: pool=a100, host!=old, \"torch>=2.13\"; "
+               "repeated: all of them");
+  add.Value("--deadline", &f->deadline, "DURATION",
+            "from now, e.g. 6h; when it is in danger the job goes before others of its priority");
+  add.Value("--unplaceable-grace", &f->unplaceable_grace, "DURATION",
+            "how long experiments wait for a worker that could run them to become known at all "
+            "(default: the coordinator's, 10m); then they are lost, status unplaceable");
+  add.Switch("--fail-unplaceable", &f->fail_unplaceable,
+             "same as --unplaceable-grace 0s: what no known worker can run fails at once");
+}
+
+void AddSimulation(Adder& add, SubmitFlags* f) {
+  add.Group("simulation");
+  add.Switch("--simulate", &f->simulate,
+             "run the plan in virtual time on the slots that there are: makespan, idle share, "
+             "what ends last, what one more slot would save");
+  add.Value("--job", &f->job, "N",
+            "simulate this job of the past with the durations that it had; needs --simulate");
+  add.Value("--extra-slots", &f->extra_slots, "N",
+            "with so many more slots like the first that fits; needs --simulate");
 }
 
 }  // namespace
@@ -289,7 +311,10 @@ void AddSubmitFlags(CommandTree& tree, CLI::App* verb, SubmitFlags* f) {
   AddSplitting(add, f);
   AddOutput(add, f);
   tree.Tail(verb, &f->command);
-  if (verb->get_name() == "plan") return;
+  if (verb->get_name() == "plan") {
+    AddSimulation(add, f);
+    return;
+  }
   add.Switch("--wait", &f->wait, "follow the job, then print its table; exit code as `wait`");
   add.Value("--wait-timeout", &f->wait_timeout_s, "SECONDS",
             "give up waiting (exit 6); needs --wait");

@@ -78,6 +78,13 @@ struct SubmitFlags {
   // Afterwards.
   std::optional<std::string> output, output_directory, label, tag, baseline;
   std::optional<int> priority;
+  std::vector<std::string> require;
+  std::optional<std::string> deadline, unplaceable_grace;
+  bool fail_unplaceable = false;
+  // Of plan alone.
+  bool simulate = false;
+  std::optional<int64_t> job;
+  std::optional<int> extra_slots;
   bool disable_output = false, dump_raw_metrics = false, aot_autograd_stats = false;
   bool wait = false, dry_run = false;
   std::optional<double> wait_timeout_s;

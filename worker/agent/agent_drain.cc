@@ -44,12 +44,10 @@ void Agent::BlocksChanged() {
     if (states_[i].told_state == block.state) continue;
     told = false;
     states_[i].told_state = block.state;
-    if (block.state.empty()) {
-      spdlog::info("slot {} takes work", slots_[i]->shape().index);
-    } else {
-      spdlog::warn("slot {} takes no work, {}: {}", slots_[i]->shape().index, block.state,
-                   block.reason);
-    }
+    const bool expected = block.state.empty() || block.state == "preflight";
+    spdlog::log(expected ? spdlog::level::info : spdlog::level::warn, "slot {} takes {}",
+                slots_[i]->shape().index,
+                block.state.empty() ? "work" : "no work, " + block.state + ": " + block.reason);
   }
   if (!told && session_) SendSlots();
 }

@@ -110,15 +110,20 @@ class Coordinator:
                              + done.stderr.decode()[-2000:])
         return done.stdout.decode()
 
-    def submit(self, experiments: int) -> None:
-        """Jobs of at most MODELS_MAX experiments of the command engine."""
+    def submit(self, experiments: int, wide: bool = False) -> int:
+        """Jobs of at most MODELS_MAX models for the command engine; `wide`: of four experiments each
+        (two modes, two tests). Returns how many experiments they have, at least as many as wanted."""
         path = os.path.join(self.folder, "suite.yaml")
-        while experiments > 0:
-            models = min(experiments, MODELS_MAX)
+        flags = ["--mode", "inference,training", "--test", "performance,accuracy"] if wide else [
+            "--performance"]
+        each = 4 if wide else 1
+        submitted = 0
+        while submitted < experiments:
+            models = min(-(-(experiments - submitted) // each), MODELS_MAX)
             write_suite(path, models)
-            self.control("submit", "--suite", path, "--engine", "command", "--performance", "--",
-                         "/bin/true")
-            experiments -= models
+            self.control("submit", "--suite", path, "--engine", "command", *flags, "--", "/bin/true")
+            submitted += models * each
+        return submitted
 
 
 class Load:

@@ -57,7 +57,9 @@ scheduler::SimulatedNight Describe(const std::vector<Measured>& night,
     to.task.environment = "default";
     to.task.profile = "default";
     to.task.model = measured.experiment.model;
-    to.task.expected_s = predictions.Expected(measured.experiment);
+    const session::Prediction prediction = predictions.Predict(measured.experiment);
+    to.task.expected_s = prediction.p50_s;
+    to.task.place_s = prediction.place_s;
     to.task.home = predictions.Home(measured.experiment);
     to.actual_s = measured.seconds;
   }

@@ -196,9 +196,12 @@ class Runner:
     def __init__(self, program, python, environment=None, shims=SHIMS):
         here, there = socket.socketpair()
         self.channel, self.lanes = Channel(here), []
+        # What imports leave in it (torch.distributed: a folder) is nobody's to remove otherwise.
+        self.folder = tempfile.mkdtemp(prefix="zygote-")
         self.process = subprocess.Popen(
             [program, "--python", python, "--shims", shims, "--fd", str(there.fileno())],
-            pass_fds=[there.fileno()], env=environment)
+            pass_fds=[there.fileno()],
+            env=dict(os.environ if environment is None else environment, TMPDIR=self.folder))
         there.close()
         self.ready = self.channel.receive(300)
 
@@ -218,6 +221,7 @@ class Runner:
         status = self.process.wait(30)
         for lane in self.lanes:
             lane.remove_folders()
+        shutil.rmtree(self.folder, ignore_errors=True)
         return status
 
 

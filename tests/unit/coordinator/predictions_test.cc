@@ -19,14 +19,49 @@ TEST(PredictionsTest, TheNearestHistoryWinsAndItsMedianCounts) {
   EXPECT_FALSE(predictions.Known(a).has_value());
   EXPECT_EQ(predictions.Expected(a), Predictions::kUnknownSeconds);
 
-  predictions.Load({{"suite:timm/performance/cold", 40}});
-  EXPECT_EQ(predictions.Expected(a), 40);
+  predictions.Load({{"of_b", "timm", "b", "performance", "cold", 40, WorkerId("w")}});
+  EXPECT_EQ(predictions.Known(a), 40);
+  EXPECT_EQ(predictions.Predict(a).basis, Prediction::Basis::kSuite);
   plan::Experiment other_precision = a;
   other_precision.precision = plan::Precision::kFp32;
   predictions.Observe(other_precision, 20);
   EXPECT_EQ(predictions.Expected(a), 20) << "the same model, another series";
   for (const double seconds : {10.0, 12.0, 500.0}) predictions.Observe(a, seconds);
   EXPECT_EQ(predictions.Expected(a), 12);
+}
+
+TEST(PredictionsTest, QuantilesAreOfTheNearestHistoryAndTheTailOfFewIsWide) {
+  Predictions predictions;
+  const plan::Experiment a = Named("a");
+  for (const double seconds : {10.0, 11.0}) predictions.Observe(a, seconds);
+  EXPECT_DOUBLE_EQ(predictions.Predict(a).p50_s, 10.5);
+  EXPECT_DOUBLE_EQ(predictions.Predict(a).p90_s, 1.25 * 10.5) << "two values have no tail";
+  for (int i = 12; i <= 20; ++i) predictions.Observe(a, i);
+  EXPECT_EQ(predictions.Predict(a).basis, Prediction::Basis::kSeries);
+  EXPECT_DOUBLE_EQ(predictions.Predict(a).p50_s, 15);
+  EXPECT_DOUBLE_EQ(predictions.Predict(a).p90_s, 19);
+  EXPECT_EQ(predictions.Expected(a), 15);
+}
+
+TEST(PredictionsTest, AModelThatIsNewIsPlacedAsOneOfTheLongestOfItsSuite) {
+  Predictions predictions;
+  for (int i = 1; i <= 101; ++i) predictions.Observe(Named("m" + std::to_string(i)), i);
+  const Prediction fresh = predictions.Predict(Named("fresh"));
+  EXPECT_EQ(fresh.basis, Prediction::Basis::kSuite);
+  EXPECT_DOUBLE_EQ(fresh.p50_s, 51) << "for an ETA the median counts";
+  EXPECT_DOUBLE_EQ(fresh.place_s, 100);
+  EXPECT_DOUBLE_EQ(predictions.Predict(Named("m7")).place_s, 7);
+}
+
+TEST(PredictionsTest, TheHomeOfASeriesIsTheWorkerThatMeasuredItLast) {
+  Predictions predictions;
+  const plan::Experiment a = Named("a");
+  EXPECT_FALSE(predictions.Home(a));
+  predictions.Load({{plan::SeriesKey(a), "timm", "a", "performance", "cold", 4, WorkerId("v")}});
+  EXPECT_EQ(predictions.Home(a), WorkerId("v"));
+  predictions.Observe(a, 5, WorkerId("w"));
+  EXPECT_EQ(predictions.Home(a), WorkerId("w"));
+  EXPECT_FALSE(predictions.Home(Named("b")));
 }
 
 TEST(PredictionsTest, ManyObservationsForgetTheOldest) {

@@ -184,6 +184,38 @@ TEST(Nights, OneProcessASideNeverAlarmsOnATwoPercentBias) {
   EXPECT_EQ(AlarmsInNights(night, 20, 500), 0);
 }
 
+// Every pair of real, identical processes of one model, as they were: the bound for one process.
+TEST(Nights, RealPairsOfOneProcess) {
+  const auto real = Load();
+  int pairs = 0, alarms = 0;
+  constexpr size_t kOfModel = 20;
+  for (size_t i = 0; i < real.size(); ++i) {
+    for (size_t j = i + 1; j < real.size() && j / kOfModel == i / kOfModel; ++j) {
+      Side sides[2];
+      for (const size_t side : {0U, 1U}) {
+        const RealProcess& p = real[side == 0 ? i : j];
+        Samples eager, compiled;
+        for (const double log : p.eager) eager.push_back(20 * std::exp(p.eager_offset + log));
+        for (const double log : p.compiled) {
+          compiled.push_back(10 * std::exp(p.compiled_offset + log));
+        }
+        Process process = Measured("m", stats::Median(eager), stats::Median(compiled));
+        process.row.result->metrics.eager_spread = stats::Spread(eager);
+        process.row.result->metrics.compiled_spread = stats::Spread(compiled);
+        sides[side].processes.push_back(process);
+      }
+      const auto judgements = Judge(PairUp(sides[0], sides[1]), {}, {});
+      ++pairs;
+      alarms += std::any_of(judgements.begin(), judgements.end(), [](const Judgement& judgement) {
+        return judgement.verdict == Verdict::kRegressed || judgement.verdict == Verdict::kImproved;
+      });
+    }
+  }
+  std::cout << alarms << " of " << pairs << " pairs\n";
+  EXPECT_EQ(pairs, 4 * 190);
+  EXPECT_EQ(alarms, 0) << "though they differ up to ninefold";
+}
+
 TEST(Nights, TwoPercentSlowerAtHalfAPercentOfNoiseIsFound) {
   const auto real = Load();
   Night night;

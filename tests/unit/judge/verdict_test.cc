@@ -90,10 +90,10 @@ TEST(Verdict, OneProcessASideIsUnknownUnlessBeyondTheBound) {
   const Judged twice({Measured("m", 20, 10)}, {Measured("m", 20, 20)});
   EXPECT_EQ(twice.Of(Metric::kCompiledLatency).verdict, Verdict::kUnknown);
   EXPECT_FALSE(twice.Of(Metric::kCompiledLatency).p);
-  EXPECT_NEAR(*twice.Of(Metric::kCompiledLatency).needed, 2, 1e-9);
-  const Judged tenfold({Measured("m", 20, 10)}, {Measured("m", 20, 100)});
+  EXPECT_NEAR(*twice.Of(Metric::kCompiledLatency).needed, 9, 1e-9);
+  const Judged tenfold({Measured("m", 20, 10)}, {Measured("m", 20, 150)});
   EXPECT_EQ(tenfold.Of(Metric::kCompiledLatency).verdict, Verdict::kRegressed);
-  std::vector<Process> wild = {Measured("m", 20, 100)};
+  std::vector<Process> wild = {Measured("m", 20, 150)};
   wild[0].row.result->metrics.compiled_spread = 8;  // its own samples jump as far
   EXPECT_EQ(Judged({Measured("m", 20, 10)}, wild).Of(Metric::kCompiledLatency).verdict,
             Verdict::kUnknown);

@@ -14,13 +14,16 @@ class QueueTest : public testing::Test {
     int partition = 0;
     std::string avoid = {};
     std::string home = {};
+    double place_s = 0;
   };
   void Add(WaitingSet* set, int64_t id, const std::string& model, double expected_s) {
     Add(set, id, model, expected_s, Extra());
   }
   void Add(WaitingSet* set, int64_t id, const std::string& model, double expected_s,
            const Extra& extra) {
-    tasks_[id] = {id, ExperimentId(id), expected_s, WorkerId(extra.avoid), WorkerId(extra.home)};
+    tasks_[id] = {
+        id,           ExperimentId(id), expected_s, WorkerId(extra.avoid), WorkerId(extra.home),
+        extra.place_s};
     where_[id] = {model, extra.partition};
     set->Add(model, extra.partition, tasks_[id]);
   }
@@ -105,6 +108,15 @@ TEST_F(QueueTest, AWorkerPrefersTheSeriesThatItMeasuredBeforeWhileNothingIsLostB
   EXPECT_EQ(Choose(set, "w", 1, true, 0, 4), (Ids{2}));
   for (const int64_t id : {1, 3}) Take(&set, id, "w");
   EXPECT_EQ(Choose(set, "w", 1, true, 0, 2), (Ids{2})) << "no slot idles for affinity";
+}
+
+TEST_F(QueueTest, WhatMayTakeLongIsPlacedByThatAndLeasedAlone) {
+  WaitingSet set(plan::PartitionPolicy::kDynamic);
+  Add(&set, 1, "known", 50);
+  Add(&set, 2, "fresh", 10, {0, "", "", 100});
+  for (int64_t id = 3; id <= 12; ++id) Add(&set, id, "m" + std::to_string(id), 5);
+  EXPECT_EQ(Choose(set, "w", 8, true, 0, 2), (Ids{2}));
+  EXPECT_EQ(set.expected_s(), 110);
 }
 
 TEST_F(QueueTest, ARequeuedTaskIsBackAtItsOriginalPlace) {

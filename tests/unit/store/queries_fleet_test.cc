@@ -6,7 +6,7 @@ namespace {
 
 using QueriesFleetTest = StoreTest;
 
-TEST_F(QueriesFleetTest, DurationsAreMediansBySeriesModelAndSuite) {
+TEST_F(QueriesFleetTest, DurationsAreThoseOfWhatPassedOldestFirstWithTheirWorker) {
   const auto job = Submit(MakeJob({"a", "a", "a", "b"}));
   ASSERT_OK(Lease(1, job.experiments));
   const int64_t seconds[] = {1, 2, 30, 4};
@@ -18,11 +18,17 @@ TEST_F(QueriesFleetTest, DurationsAreMediansBySeriesModelAndSuite) {
     }));
   }
   const auto durations = *LoadDurations(*db_);
-  EXPECT_EQ(durations.at("series:" + plan::SeriesKey(MakeExperiment("a"))), 2);
-  EXPECT_EQ(durations.at("model:timm/a/performance/cold"), 2);
-  EXPECT_EQ(durations.at("model:timm/b/performance/cold"), 4);
-  EXPECT_EQ(durations.at("suite:timm/performance/cold"), 4);
-  EXPECT_EQ(durations.size(), 5u);
+  ASSERT_EQ(durations.size(), 4u);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(durations[i].seconds, static_cast<double>(seconds[i]));
+    EXPECT_EQ(durations[i].suite, "timm");
+    EXPECT_EQ(durations[i].model, i < 3 ? "a" : "b");
+    EXPECT_EQ(durations[i].test, "performance");
+    EXPECT_EQ(durations[i].start, "cold");
+    EXPECT_EQ(durations[i].worker, WorkerId("w"));
+  }
+  EXPECT_EQ(durations[0].series, plan::SeriesKey(MakeExperiment("a")));
+  EXPECT_NE(durations[0].series, durations[3].series);
 }
 
 TEST_F(QueriesFleetTest, WhatFailedOrWasSkippedPredictsNothing) {

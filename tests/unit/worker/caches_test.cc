@@ -1,8 +1,6 @@
 // Method: folders are filled as a compiler would fill them and looked at from the other side.
 #include "worker/agent/caches.h"
 
-#include <sys/stat.h>
-
 #include "gtest/gtest.h"
 #include "tests/unit/worker/scratch_dir.h"
 
@@ -10,12 +8,6 @@ namespace dynbench::worker {
 namespace {
 
 namespace fs = std::filesystem;
-
-int Mode(const std::string& path) {
-  struct stat info {};
-  stat(path.c_str(), &info);
-  return info.st_mode & 0777;
-}
 
 class CachesTest : public testing::Test {
  protected:

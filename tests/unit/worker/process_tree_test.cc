@@ -87,8 +87,8 @@ TEST_F(ProcessTreeTest, StoppedProcessesAreEndedToo) {
   EXPECT_TRUE(Descendants(getpid()).empty());
 }
 
-// The child of a vfork stops itself before its exec, so the parent waits uninterruptibly, as a shell
-// or subprocess.Popen does for an instant.
+// The child of a vfork stops itself before its exec, so the parent waits uninterruptibly, as a
+// shell or subprocess.Popen does for an instant.
 TEST_F(ProcessTreeTest, AParentInVforkStopsAndGoesOn) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);

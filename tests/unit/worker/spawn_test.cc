@@ -5,6 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <sstream>
+#include <string>
+#include <utility>
+
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "worker/host/split.h"
@@ -68,6 +72,27 @@ TEST(Spawn, ExitStatusesAreTold) {
   const auto killed = RunCommand(Shell("kill -SEGV $$"), 20'000);
   EXPECT_EQ(killed->exit.code, -1);
   EXPECT_EQ(killed->exit.signal, SIGSEGV);
+}
+
+TEST(Spawn, LimitsReachTheChildAndNothingIsRaised) {
+  SpawnOptions options;
+  options.argv = {"/bin/cat", "/proc/self/limits"};
+  options.memory_limit_bytes = int64_t{1} << 30;
+  options.processes_limit = 1'000;
+  const auto ran = RunCommand(options, 10'000);
+  ASSERT_TRUE(ran.ok()) << ran.status();
+  EXPECT_GT(ran->pid, 0);
+  const auto words_of = [&](const std::string& name) {
+    const size_t line = ran->output.find(name);
+    std::istringstream words(ran->output.substr(line + name.size()));
+    std::string soft, hard;
+    words >> soft >> hard;
+    return std::pair(soft, hard);
+  };
+  EXPECT_EQ(words_of("Max data size"),
+            std::pair(std::string("1073741824"), std::string("1073741824")));
+  EXPECT_EQ(words_of("Max processes"), std::pair(std::string("1000"), std::string("1000")));
+  EXPECT_EQ(words_of("Max core file size").first, "0");
 }
 
 }  // namespace

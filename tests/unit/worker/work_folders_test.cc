@@ -1,8 +1,6 @@
 // Method: folders are made, filled and kept as a slot does it, in a folder of the test's own.
 #include "worker/agent/work_folders.h"
 
-#include <sys/stat.h>
-
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -13,12 +11,6 @@ namespace dynbench::worker {
 namespace {
 
 namespace fs = std::filesystem;
-
-int Mode(const std::string& path) {
-  struct stat info {};
-  stat(path.c_str(), &info);
-  return info.st_mode & 0777;
-}
 
 TEST(WorkFolders, ArePrivateAndOnlyTheNewestFailuresStay) {
   ScratchDir dir;
