@@ -21,6 +21,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 import unittest
 from typing import Any
@@ -266,3 +267,22 @@ class ChaosTest(unittest.TestCase):
             os.kill(pid, signal.SIGCONT)
         except ProcessLookupError:
             pass
+
+    def hold_lock(self, database: pathlib.Path, spans: list[tuple[float, float]]) -> threading.Thread:
+        """Holds the write lock for `held` and lets go of it for `free` seconds, each in turn."""
+        db = sqlite3.connect(database, timeout=30, isolation_level=None, check_same_thread=False)
+        db.execute("BEGIN IMMEDIATE")  # before this returns, so that the fault is there
+
+        def run() -> None:
+            for held, free in spans:
+                if not db.in_transaction:
+                    db.execute("BEGIN IMMEDIATE")
+                let_pass(held)
+                db.execute("COMMIT")
+                let_pass(free)
+            db.close()
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        self.addCleanup(thread.join)
+        return thread

@@ -53,6 +53,21 @@ class Storm(ChaosTest):
                 self.assertLess(len(bad), COUNT // 10)
 
 
+class Slow(ChaosTest):
+    def test_slow_database(self):
+        """The lock is taken nearly all the time, as by a slow disk: slower, and nothing else."""
+        with ChaosFleet(workers=1) as fleet:
+            names = [f"m{i}" for i in range(6)]
+            job = fleet.run_models({name: ["gate a"] for name in names})
+            fleet.wait_noted("gate")
+            held = self.hold_lock(fleet.database, [(0.4, 0.05)] * 8)
+            fleet.open("a")
+            fleet.finish(job)
+            held.join()
+            fleet.expect_exactly_once(job, passed=len(names))
+            self.assertEqual([n for n in names if len(fleet.started(n)) != 1], [], "run again")
+
+
 class Idle(ChaosTest):
     def test_an_idle_stream_lives_on_pings_alone(self):
         """Beats of a minute: both ends' pings come in between, and nobody is cut off (D11)."""
