@@ -199,7 +199,7 @@ void Coordinator::Submit(const store::NewJob& new_job,
   insertion->added.policy = new_job.request.policy;
   insertion->added.priority = new_job.request.priority;
   for (const plan::Experiment& e : new_job.plan.experiments) {
-    insertion->added.Append(e, predictions_->Expected(e));
+    insertion->added.Append(e, *predictions_);
   }
   const auto change = [insertion](store::Database& db) -> absl::Status {
     ASSIGN_OR_RETURN(insertion->inserted, store::InsertJob(db, insertion->job));
