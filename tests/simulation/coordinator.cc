@@ -196,8 +196,7 @@ void Coordinator::Submit(const store::NewJob& new_job,
   };
   auto insertion = std::make_shared<Insertion>();
   insertion->job = new_job;
-  insertion->added.policy = new_job.request.policy;
-  insertion->added.priority = new_job.request.priority;
+  insertion->added.TakeFrom(new_job.request);
   for (const plan::Experiment& e : new_job.plan.experiments) {
     insertion->added.Append(e, *predictions_);
   }
