@@ -122,9 +122,12 @@ void Close(Comparison* comparison) {
       ++(j.verdict == Verdict::kUnknown ? unknown : judged);
     }
     const bool asked = comparison->options.metrics.contains(info.metric);
-    if (!Gates(comparison->options, info.metric) || judged > 0 || (unknown == 0 && !asked))
-      continue;
-    return set(Gate::kNotEnough, "not enough data to judge " + std::string(info.word));
+    if (!Gates(comparison->options, info.metric)) continue;
+    // A few verdicts among many unknown ones do not say that nothing regressed.
+    if (judged > 0 ? judged >= unknown : unknown == 0 && !asked) continue;
+    return set(Gate::kNotEnough, "not enough data to judge " + std::string(info.word) + " (" +
+                                     std::to_string(unknown) + " of " +
+                                     std::to_string(judged + unknown) + " unknown)");
   }
   set(Gate::kHolds, "no regression");
 }

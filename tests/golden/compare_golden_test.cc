@@ -108,7 +108,7 @@ TEST_F(CompareGolden, WhatMakesNoSenseIsRefused) {
   const std::pair<const char*, std::vector<std::string>> cases[] = {
       {"job 1 is on both sides", {"1,2", "1"}},
       {"named twice", {"1,1", "4"}},
-      {"did you mean deit_tiny", {"1", "4", "--why", "deit_tin"}},
+      {R"(did you mean "deit_tiny"?)", {"1", "4", "--why", "deit_tin"}},
       {"they have default", {"1:nightly", "4"}},
       {"is no percentage", {"1", "4", "--threshold", "much"}},
       {"exclude each other", {"1", "4", "--csv", "--json"}},

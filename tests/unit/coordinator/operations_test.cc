@@ -274,10 +274,11 @@ TEST(DegradedWorkerTest, ItWorksAndIsShownAsSuch) {
   const std::string path = dir.path() + "/d.db";
   auto writer = store::Database::Open(path, store::Access::kReadWrite);
   ASSERT_TRUE(writer.ok()) << writer.status();
-  ingest::Ingest ingest(*std::move(writer));
+  // Ends before the dispatcher, which what it still commits tells.
+  auto ingest = std::make_unique<ingest::Ingest>(*std::move(writer));
   session::ChangeFeed feed;
   session::Predictions predictions;
-  session::Dispatcher dispatcher({}, &ingest, &feed, &predictions, nullptr);
+  session::Dispatcher dispatcher({}, ingest.get(), &feed, &predictions, nullptr);
   auto reader = store::Database::Open(path, store::Access::kReadOnly);
   ASSERT_TRUE(reader.ok()) << reader.status();
   ASSERT_TRUE(dispatcher.Start(**reader).ok());
@@ -293,6 +294,7 @@ TEST(DegradedWorkerTest, ItWorksAndIsShownAsSuch) {
   ASSERT_FALSE(link->sent().empty());
   EXPECT_EQ(link->sent().front().welcome().verdict(), v1::Welcome::DEGRADED);
   dispatcher.Stop();
+  ingest.reset();
 }
 
 }  // namespace
