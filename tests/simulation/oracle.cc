@@ -86,6 +86,11 @@ void Oracle::BeginBatch() {
   kept_ = 0;
 }
 
+void Oracle::RestartBatch() {
+  TakeBack(0);
+  kept_ = 0;
+}
+
 void Oracle::AfterChange(const absl::Status& status) {
   if (status.ok()) {
     Look();

@@ -29,6 +29,8 @@ class Oracle {
 
   // ---- the store ----
   void BeginBatch();
+  // The batch was rolled back and is run again, change by change.
+  void RestartBatch();
   void AfterChange(const absl::Status& status);
   void EndBatch(bool committed);
   // A commit failed: from now on the store may refuse what follows from it.

@@ -52,8 +52,13 @@ void SimulatedWriter::Run(size_t size) {
     outcome = absl::ResourceExhaustedError("simulated: no space left on the disk");
   } else {
     oracle_->BeginBatch();
-    for (ingest::Pending& pending : batch) {
-      pending.change = [this, change = std::move(pending.change)](store::Database& db) {
+    int first_runs = 0;
+    for (size_t i = 0; i < batch.size(); ++i) {
+      ingest::Pending& pending = batch[i];
+      pending.change = [this, i, &first_runs,
+                        change = std::move(pending.change)](store::Database& db) {
+        // One of them failed: everything was taken back and is applied once more.
+        if (i == 0 && ++first_runs > 1) oracle_->RestartBatch();
         absl::Status status = change(db);
         oracle_->AfterChange(status);
         return status;
