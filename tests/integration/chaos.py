@@ -65,20 +65,6 @@ def gone(pid: int) -> bool:
     return state_of(pid) in ("", "Z", "X")
 
 
-def frozen(pid: int) -> bool:
-    """Stopped by SIGSTOP, or frozen with its cgroup (v2)."""
-    if state_of(pid) == "T":
-        return True
-    try:
-        mount = next(line.split()[4] for line in pathlib.Path("/proc/self/mountinfo").read_text("utf-8").splitlines()
-                     if " - cgroup2 " in line)
-        group = next(line[3:] for line in pathlib.Path(f"/proc/{pid}/cgroup").read_text("utf-8").splitlines()
-                     if line.startswith("0::"))
-        return "frozen 1" in pathlib.Path(f"{mount}{group}/cgroup.events").read_text("utf-8")
-    except (OSError, StopIteration):
-        return False
-
-
 class ChaosFleet(Fleet):
     """A Fleet whose one environment is a record of this Python, without torch: enough for programs."""
 
