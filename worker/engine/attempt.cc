@@ -97,6 +97,10 @@ void Attempt::HearLane(const nlohmann::json& message) {
   if (attempt != IdText(spec_.id) && !(type == "refused" && attempt.empty())) return;
   if (type == "spawned") {
     lane_->freezer().Adopt(message.value("pid", 0));
+    // The tree had nobody yet when it was frozen.
+    if (frozen_since_ns_ != 0 && !lane_->freezer().Freeze()) {
+      spdlog::warn("attempt {} was forked in another one's window and runs", IdText(spec_.id));
+    }
     OnSpawned();
   } else if (type == "refused") {
     spawn_error_ = message.value("error", "the lane could not fork");

@@ -161,6 +161,27 @@ TEST_F(NativeEngineTest, AFrozenAttemptStandsStillAndItsTimeoutWithIt) {
   EXPECT_NE(ReadText(counter), count);
 }
 
+// The lane is warm, so the attempt is sent at once and frozen before its child is forked. What
+// other attempts take meanwhile would be time enough to count on.
+TEST_F(NativeEngineTest, AnAttemptThatIsFrozenBeforeItsChildIsForkedStandsStillToo) {
+  engine_->SetEnvironments(environments_);
+  ASSERT_TRUE(Run("result").result);
+  AttemptSpec spec = Spec(77, "phase:compile+count");
+  const std::string counter = spec.work_dir + "/count";
+  const AttemptId id = spec.id;
+  auto end = Start(std::move(spec));
+  std::promise<bool> frozen;
+  engine_->Freeze({id}, [&](bool all) { frozen.set_value(all); });
+  ASSERT_TRUE(frozen.get_future().get());
+  ASSERT_TRUE(Run("phase:load+result").result);
+  const std::string count = fs::exists(counter) ? ReadText(counter) : "";
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(Run("phase:load+phase:compile+result").result);
+  EXPECT_EQ(fs::exists(counter) ? ReadText(counter) : "", count);
+  engine_->Thaw({id});
+  engine_->Cancel(id, "seen enough");
+  EXPECT_TRUE(end.get().result);
+}
+
 TEST_F(NativeEngineTest, AnEnvironmentThatCannotBeImportedReturnsWithItsReason) {
   WriteText(dir_ / "runner/shims/broken", "");
   engine_->SetEnvironments(environments_);
