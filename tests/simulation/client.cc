@@ -1,5 +1,6 @@
 #include "tests/simulation/client.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -20,14 +21,15 @@ store::NewJob Client::MakeJob(int number) {
   job.request.suite = "simulated";
   job.request.label = absl::StrCat("job ", number);
   job.request.priority = static_cast<int>(random.Below(3)) - 1;
-  if (random.Chance(scenario_->balanced)) {
-    job.request.policy = plan::PartitionPolicy::kBalanced;
-    job.plan.partitions = static_cast<int>(random.WholeIn({2, 8}));
-  }
   job.idempotency_key = absl::StrCat("key ", number);
   job.submitted_at = world_->unix_now();
   const int64_t models = random.WholeIn(scenario_->models);
   const int64_t experiments = random.WholeIn(scenario_->experiments);
+  if (random.Chance(scenario_->balanced)) {
+    job.request.policy = plan::PartitionPolicy::kBalanced;
+    // Dozens of experiments each, or thousands of workers would beat for hours while eight work.
+    job.plan.partitions = static_cast<int>(std::max(random.WholeIn({2, 8}), experiments / 40));
+  }
   for (int64_t i = 0; i < experiments; ++i) {
     plan::Experiment& e = job.plan.experiments.emplace_back();
     e.suite = "simulated";
