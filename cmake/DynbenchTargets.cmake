@@ -53,5 +53,9 @@ function(dynbench_unit_test name)
   target_link_libraries(${name} PRIVATE dynbench_options GTest::gtest GTest::gmock GTest::gtest_main
                                         ${arg_DEPENDS})
   add_test(NAME unit.${name} COMMAND ${name})
-  set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 60)
+  set(limit_s 60)
+  if(DYNBENCH_SANITIZE)
+    set(limit_s 300)  # several times as slow
+  endif()
+  set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT ${limit_s})
 endfunction()

@@ -27,7 +27,7 @@
 
 namespace dynbench {
 
-inline constexpr std::chrono::seconds kDeadline{20};
+inline constexpr std::chrono::seconds kDeadline{60};  // under a sanitizer and beside other tests
 
 class TempDir {
  public:

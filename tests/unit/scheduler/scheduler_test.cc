@@ -441,7 +441,7 @@ TEST(Scheduler, ManyTasksOnAThousandWorkers) {
   Options options;
   Scheduler scheduler(options);
   MonotonicTime now{0};
-  constexpr int kTasks = 20'000;
+  constexpr int kTasks = Scaled(20'000);
   std::vector<Grant> live;
   size_t granted = 0;
   const auto step = [&](const Event& event) {

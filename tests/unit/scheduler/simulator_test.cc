@@ -86,15 +86,15 @@ TEST(Simulator, TheSameInputGivesTheSameNight) {
 
 // Not a benchmark: when a step scans the fleet or the queue, the test's time limit ends it.
 TEST(Simulator, AHundredThousandTasksOnAThousandWorkers) {
-  SimulatedNight night = NightOf({}, 1'000);
-  for (int64_t id = 1; id <= 100'000; ++id) {
+  SimulatedNight night = NightOf({}, Scaled(1'000));
+  for (int64_t id = 1; id <= Scaled(100'000); ++id) {
     const double seconds = 1 + static_cast<double>(id * 7919 % 1000) / 10;
     SimulatedTask task{MakeTask(id, "m" + std::to_string(id), seconds), seconds};
-    task.task.home = WorkerId("w" + std::to_string(id % 1'000));
+    task.task.home = WorkerId("w" + std::to_string(id % Scaled(1'000)));
     night.tasks.push_back(task);
   }
   const Simulation s = Simulate(night);
-  EXPECT_EQ(s.experiments, 100'000u);
+  EXPECT_EQ(static_cast<int64_t>(s.experiments), Scaled(100'000));
   EXPECT_LE(s.makespan_s, 1.05 * s.lower_bound_s);
 }
 
