@@ -151,6 +151,9 @@ Outcome RunNight(const Night& night, const std::vector<RealProcess>& real, uint6
 }
 
 int AlarmsInNights(const Night& night, int nights, uint64_t seed) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  nights /= 10;  // where it is about memory and not about rates
+#endif
   const auto real = Load();
   int alarms = 0, unknown = 0, same = 0;
   for (int i = 0; i < nights; ++i) {
