@@ -105,7 +105,7 @@ absl::Status AddJob(Database& db, int number) {
   job.request.suite = "timm";
   job.request.label = fresh ? "candidate" : "release";
   job.request.user = "ada";
-  job.submitted_at = {kBeginMs + number * 3'600'000};
+  job.submitted_at = {kBeginMs + int64_t{number} * 3'600'000};
   std::vector<Result> results;
   const auto add = [&](const Experiment& experiment, const Result& result) {
     job.plan.experiments.push_back(experiment);
@@ -123,7 +123,7 @@ absl::Status AddJob(Database& db, int number) {
   if (!fresh) add(Planned("dm_nfnet_f0", Test::kPerformance, 4), Measured(60, 50, noise));
   ASSIGN_OR_RETURN(const store::InsertedJob inserted, store::InsertJob(db, job));
   for (size_t i = 0; i < results.size(); ++i) {
-    const int64_t epoch = number * 100 + static_cast<int64_t>(i);
+    const int64_t epoch = int64_t{number} * 100 + static_cast<int64_t>(i);
     const ExperimentId experiment = inserted.experiments[i];
     const AttemptId attempt{experiment, LeaseEpoch(epoch)};
     const UnixTimeMs begin{kBeginMs + epoch * 60'000}, end{begin.ms + 45'000};

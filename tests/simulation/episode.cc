@@ -10,7 +10,7 @@ namespace {
 
 // Once nothing breaks any more a fleet must end its jobs in this time, whatever state it was left
 // in: far longer than all the work and every retry of these scenarios, far shorter than for ever.
-constexpr int64_t kPatienceNs = 24 * 3'600 * kNsPerSecond;
+constexpr int64_t kPatienceNs = int64_t{24} * 3'600 * kNsPerSecond;
 constexpr int64_t kLookNs = 5 * kNsPerSecond;
 
 }  // namespace
