@@ -11,6 +11,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "tests/golden/golden_testing.h"
 #include "tests/golden/seeded_store.h"
 #include "tools/dynbenchctl/command_tree.h"
 #include "tools/dynbenchctl/run.h"
@@ -19,11 +20,6 @@ namespace dynbench::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Ran {
-  int code;
-  std::string out, err;
-};
 
 class Golden : public ::testing::Test {
  protected:
@@ -39,25 +35,7 @@ class Golden : public ::testing::Test {
     delete folder_;
   }
 
-  static Ran Type(const std::vector<std::string>& words) {
-    std::ostringstream out, err;
-    const int code = RunCommand(words, Terminal{out, err}, *folder_, "/bin/dynbenchctl");
-    return {code, out.str(), err.str()};
-  }
-
-  // Compares with the file, or writes it under DYNBENCH_GOLDEN_UPDATE.
-  static void Compare(const std::string& name, const std::string& text) {
-    const fs::path path = fs::path(DYNBENCH_GOLDEN_DIR) / name;
-    if (std::getenv("DYNBENCH_GOLDEN_UPDATE") != nullptr) {
-      fs::create_directories(path.parent_path());
-      std::ofstream(path) << text;
-      return;
-    }
-    std::ifstream file(path);
-    ASSERT_TRUE(file) << path << " is missing; run tests/golden/update";
-    const std::string wanted{std::istreambuf_iterator<char>(file), {}};
-    EXPECT_EQ(text, wanted) << path << " differs; when that is wanted run tests/golden/update";
-  }
+  static Ran Type(const std::vector<std::string>& words) { return RunIn(*folder_, words); }
 
   static std::string* folder_;
 };
@@ -75,7 +53,7 @@ TEST_F(Golden, HelpOfEveryVerb) {
         line.push_back("--help");
         const Ran ran = Type(line);
         EXPECT_EQ(ran.code, 0) << ran.err;
-        Compare(name + ".txt", ran.out);
+        CompareWithFile(name + ".txt", ran.out);
         for (const CLI::App* verb : app.get_subcommands({})) {
           std::vector<std::string> deeper = words;
           deeper.push_back(verb->get_name());
@@ -119,7 +97,7 @@ TEST_F(Golden, ReadingVerbsOnADatabase) {
     const Ran ran = Type(line);
     EXPECT_EQ(ran.code, 0) << name << ": " << ran.err;
     EXPECT_EQ(ran.err, "") << name << ": progress and notes are for terminals";
-    Compare(name, ran.out);
+    CompareWithFile(name, ran.out);
   }
 }
 
@@ -128,7 +106,7 @@ TEST_F(Golden, CsvOfAJobWithBothTests) {
   const Ran ran = Type({"results", "1", "--csv", "--db", "seeded.db"});
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.err, ::testing::HasSubstr("--test accuracy"));
-  Compare("results_performance.csv", ran.out);
+  CompareWithFile("results_performance.csv", ran.out);
 }
 
 // A test that the job does not have is an error, not an empty page.
@@ -150,20 +128,20 @@ TEST_F(Golden, UpstreamsFiles) {
   const std::string stem =
       "made/out/inductor_no_cudagraphs_timm_models_bfloat16_inference_cpu_performance";
   EXPECT_THAT(ran.out, ::testing::HasSubstr(stem + ".json"));
-  Compare("results_performance.csv", text(stem + ".csv"));
+  CompareWithFile("results_performance.csv", text(stem + ".csv"));
   ran = Type({"results", "1", "--output", "r.csv", "--db", "seeded.db"});
   EXPECT_EQ(ran.code, 0) << ran.err;
-  Compare("results_performance.csv", text("r_performance.csv"));
-  Compare("results_accuracy.csv", text("r_accuracy.csv"));
-  Compare("export_accuracy.json", text("r_accuracy.json"));
+  CompareWithFile("results_performance.csv", text("r_performance.csv"));
+  CompareWithFile("results_accuracy.csv", text("r_accuracy.csv"));
+  CompareWithFile("export_accuracy.json", text("r_accuracy.json"));
 }
 
 TEST_F(Golden, TheSuites) {
-  Compare("suite_show_model.txt", Type({"suite", "show", "timm", "visformer_small"}).out);
-  Compare("suite_show_timm.txt", Type({"suite", "show", "timm"}).out);
-  Compare("plan_slice.txt", Type({"plan", "--suite", "timm", "--total-partitions", "7",
-                                  "--partition-id", "0", "--coordinator", "127.0.0.1:1"})
-                                .out);
+  CompareWithFile("suite_show_model.txt", Type({"suite", "show", "timm", "visformer_small"}).out);
+  CompareWithFile("suite_show_timm.txt", Type({"suite", "show", "timm"}).out);
+  CompareWithFile("plan_slice.txt", Type({"plan", "--suite", "timm", "--total-partitions", "7",
+                                          "--partition-id", "0", "--coordinator", "127.0.0.1:1"})
+                                        .out);
 }
 
 // What the table shows is in the JSON, and in upstream's columns the CSV has the same models.

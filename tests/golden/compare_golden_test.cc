@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "nlohmann/json.hpp"
+#include "tests/golden/golden_testing.h"
 #include "tests/golden/seeded_compare.h"
 #include "tools/dynbenchctl/run.h"
 
@@ -18,11 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
-
-struct Ran {
-  int code;
-  std::string out, err;
-};
 
 class CompareGolden : public ::testing::Test {
  protected:
@@ -41,22 +37,7 @@ class CompareGolden : public ::testing::Test {
   static Ran Type(std::vector<std::string> words) {
     words.insert(words.begin(), "compare");
     words.insert(words.end(), {"--db", "compare.db"});
-    std::ostringstream out, err;
-    const int code = RunCommand(words, Terminal{out, err}, *folder_, "/bin/dynbenchctl");
-    return {code, out.str(), err.str()};
-  }
-
-  // Compares with the file, or writes it under DYNBENCH_GOLDEN_UPDATE.
-  static void Compare(const std::string& name, const std::string& text) {
-    const fs::path path = fs::path(DYNBENCH_GOLDEN_DIR) / name;
-    if (std::getenv("DYNBENCH_GOLDEN_UPDATE") != nullptr) {
-      std::ofstream(path) << text;
-      return;
-    }
-    std::ifstream file(path);
-    ASSERT_TRUE(file) << path << " is missing; run tests/golden/update";
-    const std::string wanted{std::istreambuf_iterator<char>(file), {}};
-    EXPECT_EQ(text, wanted) << path << " differs; when that is wanted run tests/golden/update";
+    return RunIn(*folder_, words);
   }
 
   static std::string* folder_;
@@ -79,7 +60,7 @@ TEST_F(CompareGolden, EveryOutputOfTwoBuilds) {
     const Ran ran = Type(words);
     EXPECT_EQ(ran.code, 1) << name << ": " << ran.err;
     EXPECT_EQ(ran.err, "") << name;
-    Compare(name, ran.out);
+    CompareWithFile(name, ran.out);
   }
 }
 
