@@ -26,6 +26,7 @@
 #include "worker/host/core_set.h"
 #include "worker/process/program_lane.h"
 #include "worker/process/unique_fd.h"
+#include "worker/process/watchdog.h"
 
 namespace dynbench::worker {
 namespace {
@@ -326,5 +327,6 @@ int Main(int argc, char** argv) {
 int main(int argc, char** argv) {
   // The worker's own lanes for programs are this program again.
   if (const auto lane = dynbench::worker::RunAsProgramLane(argc, argv)) return *lane;
+  if (const auto watchdog = dynbench::worker::RunAsWatchdog(argc, argv)) return *watchdog;
   return dynbench::worker::Main(argc, argv);
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/durations.h"
 #include "common/formats/format_number.h"
 
 namespace dynbench::formats {
@@ -78,7 +79,8 @@ std::string Skips(const plan::Plan& plan) {
 }  // namespace
 
 std::string PlanTable(const plan::Plan& plan, std::optional<double> expected_s,
-                      const std::vector<std::string>& placements, const TableStyle& style) {
+                      const std::vector<std::string>& placements, const TableStyle& style,
+                      std::optional<double> expected_p90_s) {
   std::string text;
   size_t skipped = 0;
   if (!plan.experiments.empty()) {
@@ -111,7 +113,10 @@ std::string PlanTable(const plan::Plan& plan, std::optional<double> expected_s,
   text += absl::StrCat(plan.experiments.size(), " experiments: ", plan.experiments.size() - skipped,
                        " to run, ", skipped, " skipped");
   if (expected_s && *expected_s >= 0) {
-    text += absl::StrCat("; expected to take ", Duration(*expected_s));
+    text += absl::StrCat("; expected to take ", FormatSeconds(*expected_s));
+    if (expected_p90_s && *expected_p90_s > *expected_s) {
+      text += absl::StrCat(" (nine times in ten at most ", FormatSeconds(*expected_p90_s), ")");
+    }
   }
   return text + "\n";
 }

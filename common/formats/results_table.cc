@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/durations.h"
 #include "common/formats/error_clusters.h"
 #include "common/formats/format_number.h"
 
@@ -451,7 +452,7 @@ std::string ResultLine(const ResultRow& row, const TableStyle& style) {
     if (m.compiled_spread) text += " ± " + Percent(*m.compiled_spread / 2);
     text += ")";
   }
-  if (m.compilation_latency_s) text += ", compiled in " + Duration(*m.compilation_latency_s);
+  if (m.compilation_latency_s) text += ", compiled in " + FormatSeconds(*m.compilation_latency_s);
   return text;
 }
 

@@ -97,6 +97,10 @@ struct OpenExperiment {
   LeaseEpoch lease;  // live lease; 0: waiting
   SlotId slot;       // of the live lease
   bool started = false;
+  // Earlier attempts that count: deaths of a worker, infrastructure failures, learned limits.
+  int crashes = 0;
+  int infrastructure_failures = 0;
+  int phase_limits = 0;
 };
 struct OpenWork {
   std::vector<JobRow> jobs;  // with unfinished experiments, oldest first
@@ -110,6 +114,7 @@ struct PastDuration {
   std::string series, suite, model, test, start;
   double seconds = 0;
   WorkerId worker;
+  std::vector<plan::PhaseSpan> phases = {};
 };
 absl::StatusOr<std::vector<PastDuration>> LoadDurations(Database& db);
 

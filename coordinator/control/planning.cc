@@ -1,6 +1,7 @@
 #include "coordinator/control/planning.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <set>
@@ -25,7 +26,7 @@ std::vector<SlotId> SlotsFor(const session::FleetView& fleet, const plan::Experi
   for (const auto& [worker, offers] : fleet.offers) {
     for (const scheduler::SlotOffer& offer : offers) {
       if (!offer.accepting || offer.device != e.device ||
-          offer.environments.count(e.environment) == 0) {
+          offer.environments.count(e.environment) == 0 || offer.failing.count(e.environment) > 0) {
         continue;
       }
       const plan::EnvironmentOffer& facts = offer.FactsOf(e.environment);
@@ -38,32 +39,41 @@ std::vector<SlotId> SlotsFor(const session::FleetView& fleet, const plan::Experi
   return slots;
 }
 
-// Longest first onto the slot that is free first. Negative: something has no slot, or nothing like
-// it was ever measured.
-double PredictMakespan(const Context& context, const session::FleetView& fleet,
-                       const Planned& planned) {
+// Longest first onto the slot that is free first; the 90 % quantile is of the slot that then ends
+// last, its experiments' deviations taken as independent. Negative: something has no slot, or
+// nothing like it was ever measured.
+scheduler::Eta PredictMakespan(const Context& context, const session::FleetView& fleet,
+                               const Planned& planned) {
   const plan::Plan& plan = planned.plan;
-  std::vector<std::pair<double, const plan::Experiment*>> todo;
+  std::vector<std::pair<session::Prediction, const plan::Experiment*>> todo;
   for (const plan::Experiment& e : plan.experiments) {
     if (e.planned_outcome) continue;
-    const auto seconds = context.predictions->Known(e);
-    if (!seconds) return -1;
-    todo.push_back({*seconds, &e});
+    const session::Prediction prediction = context.predictions->Predict(e);
+    if (prediction.basis == session::Prediction::Basis::kNothing) return {};
+    todo.push_back({prediction, &e});
   }
   std::stable_sort(todo.begin(), todo.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::map<SlotId, double> busy_s;
-  double makespan_s = 0;
-  for (const auto& [seconds, experiment] : todo) {
+                   [](const auto& a, const auto& b) { return a.first.p50_s > b.first.p50_s; });
+  struct Load {
+    double p50_s = 0;
+    double spread_square = 0;
+  };
+  std::map<SlotId, Load> loads;
+  scheduler::Eta makespan{0, 0};
+  for (const auto& [prediction, experiment] : todo) {
     const std::vector<SlotId> slots = SlotsFor(fleet, *experiment, planned.request.require);
-    if (slots.empty()) return -1;
-    const SlotId& first =
-        *std::min_element(slots.begin(), slots.end(),
-                          [&](const SlotId& a, const SlotId& b) { return busy_s[a] < busy_s[b]; });
-    busy_s[first] += seconds;
-    makespan_s = std::max(makespan_s, busy_s[first]);
+    if (slots.empty()) return {};
+    const SlotId& first = *std::min_element(
+        slots.begin(), slots.end(),
+        [&](const SlotId& a, const SlotId& b) { return loads[a].p50_s < loads[b].p50_s; });
+    Load& load = loads[first];
+    const double spread_s = prediction.p90_s - prediction.p50_s;
+    load.p50_s += prediction.p50_s;
+    load.spread_square += spread_s * spread_s;
+    makespan.p50_s = std::max(makespan.p50_s, load.p50_s);
+    makespan.p90_s = std::max(makespan.p90_s, load.p50_s + std::sqrt(load.spread_square));
   }
-  return makespan_s;
+  return makespan;
 }
 
 struct Insertion {
@@ -187,7 +197,9 @@ absl::Status DescribePlan(const Context& context, const Planned& planned, v1::Pl
   ASSIGN_OR_RETURN(const session::FleetView fleet, context.dispatcher->ViewFleet());
   for (const std::string& warning : planned.plan.warnings) page->add_warnings(warning);
   page->set_partitions(planned.plan.partitions);
-  page->set_expected_s(PredictMakespan(context, fleet, planned));
+  const scheduler::Eta makespan = PredictMakespan(context, fleet, planned);
+  page->set_expected_s(makespan.p50_s);
+  page->set_expected_p90_s(makespan.p90_s);
   std::map<SlotId, int64_t> could;
   std::map<std::pair<std::string, std::string>, int64_t> nowhere;
   for (const plan::Experiment& e : planned.plan.experiments) {

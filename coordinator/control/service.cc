@@ -113,6 +113,11 @@ grpc::ServerReadReactor<v1::PutFileChunk>* ControlService::PutFile(
   return NewPutFile(context_.ingest, reply);
 }
 
+grpc::ServerReadReactor<v1::PutRequestChunk>* ControlService::PutRequest(
+    grpc::CallbackServerContext* /*call*/, v1::PutRequestReply* reply) {
+  return NewPutRequest(context_.staged, reply);
+}
+
 grpc::ServerWriteReactor<v1::PlanPage>* ControlService::Plan(grpc::CallbackServerContext* /*call*/,
                                                              const v1::SubmitRequest* request) {
   struct State {
@@ -125,12 +130,18 @@ grpc::ServerWriteReactor<v1::PlanPage>* ControlService::Plan(grpc::CallbackServe
       context_.pool,
       [this, state, request](store::Database& /*db*/, v1::PlanPage* page) -> absl::StatusOr<Page> {
         if (!std::exchange(state->planned_already, true)) {
-          ASSIGN_OR_RETURN(state->planned, MakePlan(context_, request->request_json()));
+          ASSIGN_OR_RETURN(const auto text, context_.staged->TextOf(request->request_json(),
+                                                                    request->request_sha256()));
+          ASSIGN_OR_RETURN(state->planned, MakePlan(context_, *text));
           RETURN_IF_ERROR(DescribePlan(context_, state->planned, page));
         }
         const auto& all = state->planned.plan.experiments;
-        while (state->next < all.size() && page->experiments_size() < kPageRows) {
-          page->add_experiments()->set_json(plan::ToJson(all[state->next++]));
+        size_t bytes = 0;
+        while (state->next < all.size() && page->experiments_size() < kPageRows &&
+               bytes < kPageBytes) {
+          std::string json = plan::ToJson(all[state->next++]);
+          bytes += json.size();
+          page->add_experiments()->set_json(std::move(json));
         }
         return state->next == all.size() ? Page::kLast : Page::kMore;
       });
@@ -141,7 +152,10 @@ grpc::ServerUnaryReactor* ControlService::Submit(grpc::CallbackServerContext* ca
                                                  v1::SubmitReply* reply) {
   return Change(context_, call,
                 [this, request, reply](store::Database& db, grpc::ServerUnaryReactor* reactor) {
-                  absl::StatusOr<Planned> planned = MakePlan(context_, request->request_json());
+                  const auto text =
+                      context_.staged->TextOf(request->request_json(), request->request_sha256());
+                  if (!text.ok()) return reactor->Finish(ToGrpc(text.status()));
+                  absl::StatusOr<Planned> planned = MakePlan(context_, **text);
                   if (!planned.ok()) return reactor->Finish(ToGrpc(planned.status()));
                   if (auto status = CheckRunnable(db, *planned); !status.ok()) {
                     return reactor->Finish(ToGrpc(status));

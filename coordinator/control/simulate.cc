@@ -38,6 +38,7 @@ void AddTask(const Context& context, const Past& past, const std::vector<std::st
   const session::Prediction prediction = context.predictions->Predict(e);
   to.task.expected_s = prediction.p50_s;
   to.task.place_s = prediction.place_s;
+  to.task.p90_s = prediction.p90_s;
   to.actual_s = past.actual_s >= 0 ? past.actual_s : prediction.p50_s;
 }
 
@@ -85,7 +86,8 @@ void Repartition(plan::PartitionPolicy policy, scheduler::SimulatedNight* night)
 
 absl::Status LoadNight(const Context& context, store::Database& db,
                        const v1::SimulateRequest& request, scheduler::SimulatedNight* night) {
-  if ((request.job() != 0) == !request.request_json().empty()) {
+  const bool has_request = !request.request_json().empty() || !request.request_sha256().empty();
+  if ((request.job() != 0) == has_request) {
     return absl::InvalidArgumentError(
         "simulate either a request or a job of the past: plan --simulate with submit's flags, or "
         "with --job N alone");
@@ -97,7 +99,9 @@ absl::Status LoadNight(const Context& context, store::Database& db,
     for (const Past& past : all) AddTask(context, past, of_job.require, night);
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(const Planned planned, MakePlan(context, request.request_json()));
+  ASSIGN_OR_RETURN(const auto text,
+                   context.staged->TextOf(request.request_json(), request.request_sha256()));
+  ASSIGN_OR_RETURN(const Planned planned, MakePlan(context, *text));
   night->policy = planned.request.policy;
   for (const plan::Experiment& e : planned.plan.experiments) {
     if (!e.planned_outcome) AddTask(context, {e, -1}, planned.request.require, night);
@@ -134,6 +138,8 @@ absl::Status SimulatePlan(const Context& context, store::Database& db,
   const scheduler::Simulation now = scheduler::Simulate(night);
   const scheduler::Simulation more = scheduler::Simulate(WithExtraSlots(night, 1));
   reply->set_makespan_s(now.makespan_s);
+  reply->set_makespan_p90_s(
+      std::max(now.makespan_s, request.job() != 0 ? 0 : scheduler::MakespanP90(night)));
   reply->set_idle_share(now.idle_share);
   reply->set_lower_bound_s(now.lower_bound_s);
   reply->set_critical_model(now.critical_model);

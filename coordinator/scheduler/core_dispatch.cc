@@ -54,7 +54,7 @@ bool Core::InDanger(const Job& job, int index, MonotonicTime now) const {
   const size_t users = level == work_class.jobs.levels().end() ? 1 : level->second.by_user.size();
   const double slots = std::max(1.0, static_cast<double>(work_class.capable) /
                                          static_cast<double>(std::max<size_t>(users, 1)));
-  const double need_s = std::max(waiting.expected_s() / slots, waiting.longest_s());
+  const double need_s = std::max(waiting.expected_s() / slots, waiting.longest().expected_s);
   return static_cast<double>(*job.deadline - now) <
          need_s * options_.deadline_margin * static_cast<double>(kNsPerSecond);
 }

@@ -83,8 +83,9 @@ void Core::Forget(TaskRecord* record) {
   tasks_.erase(record->task.id);
 }
 
-void Core::RequeueTask(TaskRecord* record, const std::string& reason, int64_t hold_ns) {
-  actions_.push_back(Requeue{record->task.id, record->lease, reason});
+void Core::RequeueTask(TaskRecord* record, const std::string& reason, int64_t hold_ns,
+                       const std::string& cause) {
+  actions_.push_back(Requeue{record->task.id, record->lease, reason, cause});
   Detach(record);
   record->state = TaskState::kWaiting;
   record->waiting_since = now_;
@@ -128,6 +129,8 @@ void Core::Handle(const JobAdded& event) {
     record.task.job = event.job;
     record.work_class = matcher_.ClassOf(task);
     record.waiting_since = now_;
+    record.crashes = task.crashes;
+    record.infrastructure_failures = task.infrastructure_failures;
     const auto [it, added] = tasks_.try_emplace(task.id, std::move(record));
     CHECK(added) << "experiment " << task.id << " was added twice";
     job.tasks.insert(task.id);

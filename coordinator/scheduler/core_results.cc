@@ -31,6 +31,11 @@ void Core::Handle(const Returned& event) {
   if (record == nullptr || !record->lease || record->lease != event.attempt.lease) return;
   Slot* slot = leases_.Find(record->lease)->slot;
   const WorkerId& worker = slot->worker->id;
+  if (event.phase_limit) {
+    record->avoid = worker;
+    RequeueTask(record, event.reason, 0, "phase_limit");
+    return;
+  }
   if (!event.infrastructure_failure) {
     RequeueTask(record, absl::StrCat("worker ", worker.value, " gave it back: ", event.reason));
     return;
@@ -50,7 +55,7 @@ void Core::Handle(const Returned& event) {
     RequeueTask(record,
                 absl::StrCat("infrastructure failure ", failure, " on worker ", worker.value, ": ",
                              event.reason),
-                BackoffNs(options_.backoff, record->task.id, failure));
+                BackoffNs(options_.backoff, record->task.id, failure), "infrastructure");
   }
   ActOn(verdict, slot, others_can, event.reason);
 }
@@ -80,7 +85,8 @@ void Core::CountCrash(TaskRecord* record, const WorkerId& worker) {
   if (!record->lease) return;  // it waits already
   RequeueTask(record,
               absl::StrCat("worker ", worker.value, " died while it ran (", record->crashes, " of ",
-                           options_.crash_budget, " deaths that are forgiven at most)"));
+                           options_.crash_budget, " deaths that are forgiven at most)"),
+              0, "crash");
 }
 
 void Core::Handle(const WorkerDied& event) {

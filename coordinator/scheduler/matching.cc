@@ -41,6 +41,10 @@ bool WorkClass::WarmOn(const Slot& slot) const {
   return slot.last_environment == environment && slot.last_profile == profile;
 }
 
+bool WorkClass::FailsOn(const Slot& slot) const {
+  return slot.offer.failing.count(environment) > 0;
+}
+
 bool WorkClass::OthersCan(const WorkerId& worker) const {
   return capable_by_worker.size() > 1 ||
          (capable_by_worker.size() == 1 && capable_by_worker.begin()->first != worker);
@@ -61,7 +65,7 @@ int Matcher::ClassOf(const Task& task) {
   for (const auto& [ordinal, slot] : slots_) {
     if (!at(index).Matches(*slot)) continue;
     Know(slot, index);
-    if (!slot->eligible) continue;
+    if (!slot->eligible || at(index).FailsOn(*slot)) continue;
     slot->classes.push_back(index);
     Enter(slot, index);
   }
@@ -113,7 +117,9 @@ void Matcher::Update(Slot* slot) {
   slot->classes.clear();
   slot->eligible = slot->CanTakeWork();
   if (!slot->eligible) return;
-  slot->classes = slot->matches;
+  for (const int index : slot->matches) {
+    if (!at(index).FailsOn(*slot)) slot->classes.push_back(index);
+  }
   for (const int index : slot->classes) Enter(slot, index);
 }
 

@@ -52,6 +52,8 @@ struct WorkClass {
 
   bool Matches(const Slot& slot) const;
   bool WarmOn(const Slot& slot) const;
+  // Its environment is there, but fails its check.
+  bool FailsOn(const Slot& slot) const;
   // Whether a worker other than `worker` could run it.
   bool OthersCan(const WorkerId& worker) const;
 };

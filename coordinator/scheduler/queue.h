@@ -14,6 +14,8 @@
 // plan order.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -29,9 +31,10 @@ struct WaitingTask {
   int64_t queue_order = 0;
   ExperimentId id;
   double expected_s = 0;
-  WorkerId avoid;      // not there while another worker could take it
-  WorkerId home;       // that measured its series before
-  double place_s = 0;  // what it is ordered by; 0: expected_s
+  WorkerId avoid;       // not there while another worker could take it
+  WorkerId home;        // that measured its series before
+  double place_s = 0;   // what it is ordered by; 0: expected_s
+  double spread_s = 0;  // its 90 % quantile less expected_s
 
   double placed_s() const { return place_s > 0 ? place_s : expected_s; }
 
@@ -39,6 +42,21 @@ struct WaitingTask {
     return std::pair(queue_order, id) <=> std::pair(other.queue_order, other.id);
   }
   bool operator==(const WaitingTask& other) const { return id == other.id; }
+};
+
+// An amount of work: its expected time, and the square of how much more nine times in ten it takes.
+// Durations are taken as independent, so the squares add up.
+struct Work {
+  double expected_s = 0;
+  double spread_square = 0;
+
+  double p90_s() const { return expected_s + std::sqrt(std::max(0.0, spread_square)); }
+  Work& operator+=(const Work& other) {
+    expected_s += other.expected_s;
+    spread_square += other.spread_square;
+    return *this;
+  }
+  friend Work operator+(Work a, const Work& b) { return a += b; }
 };
 
 // For whom and how much.
@@ -65,9 +83,10 @@ class WaitingSet {
   std::vector<ExperimentId> Choose(const Asking& asking) const;
 
   size_t size() const { return size_; }
-  double expected_s() const { return expected_s_; }
-  // Of the longest group; 0 when nothing waits, or under another policy than `dynamic`.
-  double longest_s() const;
+  double expected_s() const { return work_.expected_s; }
+  const Work& work() const { return work_; }
+  // Of the longest group; nothing when nothing waits, or under another policy than `dynamic`.
+  Work longest() const;
   bool Contains(const std::string& model, int partition, const WaitingTask& task) const;
 
  private:
@@ -75,6 +94,7 @@ class WaitingSet {
     std::string name;  // model, or partition
     std::set<WaitingTask> tasks;
     double expected_s = 0;
+    double spread_square = 0;
     double placed_s = 0;
     WorkerId begun_by;
     const WorkerId& home() const { return begun_by ? begun_by : tasks.begin()->home; }
@@ -103,7 +123,7 @@ class WaitingSet {
   Order order_;
   std::map<WorkerId, Order> by_home_;
   size_t size_ = 0;
-  double expected_s_ = 0;
+  Work work_;
 };
 
 }  // namespace dynbench::scheduler

@@ -72,6 +72,10 @@ struct Task {
   WorkerId home = {};  // that measured its series before; none: no preference
   // By which it is placed where more than `expected_s` has to be reckoned with; 0: `expected_s`.
   double place_s = 0;
+  double p90_s = 0;  // of nine runs in ten; less than `expected_s`: as that
+  // What happened before a restart of the coordinator, and counts.
+  int crashes = 0;
+  int infrastructure_failures = 0;
 };
 
 struct SlotOffer {
@@ -83,6 +87,9 @@ struct SlotOffer {
   plan::Labels labels = {};            // of the worker and of this slot
   // By environment; one that is not named: nothing is known of it.
   std::map<std::string, plan::EnvironmentOffer> facts = {};
+  // Of `environments`, those whose check fails there, with what was found. They are known, so that
+  // experiments wait for them, and get no work.
+  std::map<std::string, std::string> failing = {};
 
   const plan::EnvironmentOffer& FactsOf(const std::string& environment) const;
   bool operator==(const SlotOffer&) const = default;
@@ -157,6 +164,9 @@ struct Returned {
   std::string reason;
   bool infrastructure_failure = false;  // counts against the retries; after them: lost
   std::string signature = {};  // `reason` less what differs from case to case; empty: `reason`
+  // It was ended at a learned limit of a phase: nothing is counted, and it goes elsewhere while
+  // another worker could take it.
+  bool phase_limit = false;
 };
 // A worker of which the store knows, while it is away: experiments may wait for it. Ignored when it
 // has joined.
@@ -212,6 +222,8 @@ struct Requeue {  // the experiment waits again, at its original place
   ExperimentId experiment;
   LeaseEpoch fenced;  // the epoch that no longer counts
   std::string reason;
+  // "crash", "infrastructure", "phase_limit": counts for the experiment; empty: for nothing.
+  std::string cause = {};
 };
 struct CloseLease {  // nothing of it is left
   LeaseEpoch epoch;
@@ -231,6 +243,11 @@ struct ReportCluster {
 
 using Action =
     std::variant<Grant, Revoke, Conclude, Requeue, CloseLease, Quarantine, ReportCluster>;
+
+struct Eta {
+  double p50_s = -1;
+  double p90_s = -1;
+};
 
 class Scheduler {
  public:
@@ -257,8 +274,9 @@ class Scheduler {
   std::vector<std::string> Unplaceable(const std::vector<Task>& tasks) const;
 
   // Expected seconds until `job` is done, from predictions and the slots that can take it; negative
-  // when no slot can.
-  double EtaSeconds(JobId job, MonotonicTime now) const;
+  // when no slot can. What it costs does not grow with what waits. The 90 % quantile takes
+  // durations as independent: deviations add up as squares, so that many experiments narrow it.
+  Eta EtaOf(JobId job, MonotonicTime now) const;
 
   // Aborts when an invariant does not hold.
   void CheckInvariants() const;

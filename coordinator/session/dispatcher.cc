@@ -41,6 +41,7 @@ absl::Status Dispatcher::Start(store::Database& reader) {
   ASSIGN_OR_RETURN(store::OpenWork work, store::LoadOpenWork(reader));
   ASSIGN_OR_RETURN(const auto durations, store::LoadDurations(reader));
   predictions_->Load(durations);
+  phase_history_.Load(durations);
   std::vector<plan::Request> requests;
   for (const store::JobRow& job : work.jobs) {
     ASSIGN_OR_RETURN(requests.emplace_back(), store::GetRequest(reader, job.id));
@@ -61,7 +62,9 @@ absl::Status Dispatcher::Start(store::Database& reader) {
   scheduler_ = std::make_unique<scheduler::Scheduler>(options);
   started_at_ = now();
   next_beat_ = now() + options_.beat_interval_ns;
-  for (const scheduler::WorkerKnown& known : KnownWorkers(workers, slots, unix_now())) Feed(known);
+  for (const scheduler::WorkerKnown& known : KnownWorkers(workers, slots, unix_now(), holds)) {
+    Feed(known);
+  }
   Recover(work, requests);
   loop_->Start(PauseThresholdNs(options_),
                {[this](MonotonicTime now) { return Turn(now); },
@@ -83,6 +86,9 @@ void Dispatcher::Recover(const store::OpenWork& work, const std::vector<plan::Re
     for (const store::OpenExperiment* open : by_job[row.id]) {
       job.Append(open->experiment, *predictions_);
       job.Identify(job.live.size() - 1, row.id, open->id);
+      job.tasks.back().crashes = open->crashes;
+      job.tasks.back().infrastructure_failures = open->infrastructure_failures;
+      job.live.back().whole_timeout = open->phase_limits > 0;
       if (!open->lease) continue;
       LiveExperiment& experiment = job.live.back();
       experiment.lease = open->lease;
@@ -142,6 +148,7 @@ void AddedJob::Append(const plan::Experiment& e, const Predictions& predictions)
   const Prediction prediction = predictions.Predict(e);
   task.expected_s = prediction.p50_s;
   task.place_s = prediction.place_s;
+  task.p90_s = prediction.p90_s;
   task.partition = e.partition;
   task.needs = plan::NeedsOf(e, require);
   task.home = predictions.Home(e);

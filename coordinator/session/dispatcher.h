@@ -39,6 +39,7 @@
 #include "coordinator/session/live_jobs.h"
 #include "coordinator/session/log_relay.h"
 #include "coordinator/session/observer.h"
+#include "coordinator/session/phase_history.h"
 #include "coordinator/session/predictions.h"
 #include "coordinator/session/slot_times.h"
 
@@ -76,7 +77,7 @@ struct AddedJob {
 struct JobView {
   bool open = false;  // false: not known here (finished); the rest is empty then
   v1::Coverage coverage;
-  double eta_s = -1;
+  scheduler::Eta eta;
   std::vector<std::string> waiting_reasons;
 };
 struct FleetView {
@@ -232,6 +233,9 @@ class Dispatcher {
   void CarryOut(const scheduler::Quarantine& quarantine);
   void CarryOut(const scheduler::ReportCluster& cluster);
   void OnGrantCommitted(LeaseEpoch epoch, const absl::Status& status);
+  void SendLease(const ConnectedWorker& worker, LeaseEpoch epoch, int slot,
+                 const std::vector<ExperimentId>& experiments);
+  void AddPhaseLimits(const LiveExperiment& live, v1::PlannedExperiment* planned) const;
   void GiveBack(LeaseEpoch epoch, const std::vector<ExperimentId>& experiments,
                 const std::string& reason);
   void DropFromPending(LeaseEpoch epoch, ExperimentId experiment);
@@ -259,6 +263,7 @@ class Dispatcher {
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   Fleet fleet_;
   LiveJobs live_;
+  PhaseHistory phase_history_;
   LogRelay relay_;
   Holds holds_;
   SlotTimes slot_times_;

@@ -36,7 +36,9 @@ absl::StatusOr<T> Dispatcher::Ask(std::function<T()> question) {
 v1::Job Dispatcher::Describe(const LiveJob& live) {
   v1::Job job = live.job;
   const JobId id(job.id());
-  job.set_eta_s(live.finished() ? 0 : scheduler_->EtaSeconds(id, now()));
+  const scheduler::Eta eta = live.finished() ? scheduler::Eta{0, 0} : scheduler_->EtaOf(id, now());
+  job.set_eta_s(eta.p50_s);
+  job.set_eta_p90_s(eta.p90_s);
   for (std::string& reason : ReasonsOf(live)) job.add_waiting_reasons(std::move(reason));
   return job;
 }
@@ -99,7 +101,7 @@ absl::StatusOr<std::vector<JobView>> Dispatcher::ViewJobs(std::vector<JobId> job
       if (live == nullptr) continue;
       view.open = true;
       view.coverage = live->job.coverage();
-      view.eta_s = scheduler_->EtaSeconds(id, now());
+      view.eta = scheduler_->EtaOf(id, now());
       if (with_reasons) view.waiting_reasons = ReasonsOf(*live);
     }
     return views;

@@ -156,6 +156,8 @@ JobView FromProto(const v1::Job& job) {
   view.job.coverage = {c.planned(), c.passed(),    c.failed(),  c.skipped(),
                        c.lost(),    c.cancelled(), c.waiting(), c.running()};
   if (job.eta_s() >= 0) view.eta_s = job.eta_s();
+  // A coordinator that does not say sends 0.
+  if (job.eta_p90_s() >= job.eta_s()) view.eta_p90_s = job.eta_p90_s();
   view.waiting_reasons.assign(job.waiting_reasons().begin(), job.waiting_reasons().end());
   return view;
 }

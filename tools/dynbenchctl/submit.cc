@@ -49,7 +49,8 @@ VerbResult DryRun(Context& context, const std::vector<BuiltRequest>& all) {
   for (const BuiltRequest& built : all) {
     ASSIGN_OR_RETURN(const PlanView plan, PlanOf(context, built.request));
     if (context.globals.json) {
-      plans.push_back(formats::PlanJson(plan.plan, plan.expected_s, plan.placements));
+      plans.push_back(
+          formats::PlanJson(plan.plan, plan.expected_s, plan.placements, plan.expected_p90_s));
       continue;
     }
     if (all.size() > 1) {
@@ -57,7 +58,7 @@ VerbResult DryRun(Context& context, const std::vector<BuiltRequest>& all) {
                     << "\n";
     }
     context.out() << formats::PlanTable(plan.plan, plan.expected_s, plan.placements,
-                                        StyleOf(context));
+                                        StyleOf(context), plan.expected_p90_s);
   }
   if (context.globals.json) {
     PrintJson(context, all.size() == 1 ? plans.front()

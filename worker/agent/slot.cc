@@ -13,6 +13,7 @@
 #include "spdlog/spdlog.h"
 #include "worker/agent/slot_run.h"
 #include "worker/engine/native_engine.h"
+#include "worker/engine/outcome.h"
 #include "worker/host/durable_file.h"
 
 namespace dynbench::worker {
@@ -20,6 +21,15 @@ namespace dynbench::worker {
 namespace {
 
 constexpr int64_t kRestAfterTroubleMs = 1'000;
+
+void TakePhaseLimits(const std::vector<v1::PhaseLimit>& limits, AttemptSpec* spec) {
+  for (const v1::PhaseLimit& limit : limits) {
+    const auto phase = plan::ParsePhase(limit.phase());
+    if (!phase || limit.limit_ms() <= 0) continue;  // of a newer coordinator
+    spec->phase_limits_ms[*phase] = limit.limit_ms();
+    spec->phase_limit_origins[*phase] = limit.origin();
+  }
+}
 
 }  // namespace
 
@@ -31,8 +41,10 @@ Slot::~Slot() = default;
 void Slot::Add(const v1::Lease& lease) {
   const LeaseEpoch epoch(lease.epoch());
   for (const v1::PlannedExperiment& experiment : lease.experiments()) {
-    Planned planned{
-        {ExperimentId(experiment.id()), epoch}, JobId(experiment.job()), experiment.json()};
+    Planned planned{{ExperimentId(experiment.id()), epoch},
+                    JobId(experiment.job()),
+                    experiment.json(),
+                    {experiment.phase_limits().begin(), experiment.phase_limits().end()}};
     if (!planned.job) planned.job = JobId(epoch.value);  // a coordinator that does not say
     bool known = running_.count(planned.id) > 0;
     for (const Planned& other : queue_) known = known || other.id == planned.id;
@@ -174,7 +186,9 @@ void Slot::OnPrepared(const std::shared_ptr<Run>& run, const absl::Status& statu
       made = Caches::MakeCold(run->work.cache_dir);
       break;
     case plan::Start::kShared: {
-      services_.caches->DropShared(shape_.index, run->planned.job);
+      std::set<JobId> jobs;  // of other lanes, too
+      for (const auto& [id, other] : running_) jobs.insert(other->planned.job);
+      services_.caches->DropShared(shape_.index, jobs);
       auto dir = services_.caches->Shared(run->planned.job, shape_.index);
       made = dir.status();
       if (dir.ok()) run->shared_dir = *std::move(dir);
@@ -235,6 +249,8 @@ void Slot::Launch(const std::shared_ptr<Run>& run) {
   spec.precompiled_headers_dir =
       NativeEngine::PrecompiledHeadersDir(services_.state_dir, run->environment);
   spec.prepare = run->preparing;
+  // What was learned is of warm starts; the preparation of one is cold.
+  if (!run->preparing) TakePhaseLimits(run->planned.phase_limits, &spec);
   const absl::Status made = MakePrivateFolder(spec.precompiled_headers_dir);
   if (!made.ok()) return OnReturned(run, std::string(made.message()));
   run->in_engine = true;
@@ -273,6 +289,14 @@ AttemptObserver Slot::Observe(const std::shared_ptr<Run>& run) {
       } else {
         OnFinished(run, std::move(result), std::move(log));
       }
+    });
+  };
+  observer.stuck = [this, on_loop](std::vector<StuckProcess> processes) {
+    on_loop([this, processes = std::move(processes)] { reports_.stuck(processes); });
+  };
+  observer.phase_limit = [this, run, on_loop](std::string reason, std::string log) {
+    on_loop([this, run, reason = std::move(reason), log = std::move(log)] {
+      OnPhaseLimit(run, reason, log);
     });
   };
   observer.returned = [this, run, on_loop](std::string reason) {
@@ -320,6 +344,7 @@ void Slot::OnFinished(const std::shared_ptr<Run>& run, plan::Result result, std:
     CleanUp(*run, result, log);
     return OnReturned(run, run->give_back);
   }
+  if (shape_.device == "cpu") BlameForMissingDevice(&result);
   result.notes.insert(result.notes.end(), run->notes.begin(), run->notes.end());
   KeepArtifacts(run, std::move(result), std::move(log));
 }
@@ -383,6 +408,24 @@ void Slot::OnReturned(const std::shared_ptr<Run>& run, const std::string& reason
   services_.loop->After(kRestAfterTroubleMs, [report, alive = std::weak_ptr<bool>(alive_)] {
     if (!alive.expired()) report();
   });
+}
+
+// Its work folder is kept, as of a failure: somebody may want to see why it took so long.
+void Slot::OnPhaseLimit(const std::shared_ptr<Run>& run, const std::string& reason,
+                        const std::string& log) {
+  run->in_engine = false;
+  SetActivity(run, Activity::kCleaning);
+  const std::string note =
+      absl::StrCat(plan::DisplayName(run->experiment), ": ended early: ", reason);
+  services_.janitor->Post([services = services_, work = run->work, log, note] {
+    services.folders->Keep(work, log, note);
+  });
+  if (!run->dropped && !run->give_back.empty()) {
+    reports_.returned(run->planned.id, run->give_back, /*infrastructure=*/false);
+  } else if (!run->dropped) {
+    reports_.phase_limit(run->planned.id, reason);
+  }
+  Forget(run);
 }
 
 void Slot::CleanUp(const Run& run, const plan::Result& result, const std::string& log) {

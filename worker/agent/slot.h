@@ -63,6 +63,10 @@ struct SlotReports {
   std::function<void(const AttemptId&, plan::Phase)> phase;
   std::function<void(v1::AttemptFinished)> finished;
   std::function<void(const AttemptId&, const std::string& reason, bool infrastructure)> returned;
+  // It was ended at a learned limit of a phase: to be run again, without.
+  std::function<void(const AttemptId&, const std::string& reason)> phase_limit;
+  // Processes of an attempt that KILL did not reach; before its report.
+  std::function<void(const std::vector<StuckProcess>&)> stuck;
   std::function<void()> running_changed;
   std::function<void(Activity)> activity;  // of the slot, when it is another one
   // After an attempt's report: what its end says of the slot.
@@ -99,6 +103,7 @@ class Slot {
     AttemptId id;
     JobId job;
     std::string json;
+    std::vector<v1::PhaseLimit> phase_limits = {};
   };
   struct Run;
 
@@ -113,6 +118,8 @@ class Slot {
   void KeepArtifacts(const std::shared_ptr<Run>& run, plan::Result result, std::string log);
   void Report(const std::shared_ptr<Run>& run, const plan::Result& result, std::string log);
   void OnReturned(const std::shared_ptr<Run>& run, const std::string& reason);
+  void OnPhaseLimit(const std::shared_ptr<Run>& run, const std::string& reason,
+                    const std::string& log);
   void OnWindow(const std::shared_ptr<Run>& run, std::function<void()> granted);
   void GrantWindow(const AttemptId& attempt);
   void ReleaseWindow(const AttemptId& attempt);

@@ -252,6 +252,13 @@ void Attempt::Exited(const nlohmann::json& message) {
   if (ending_.exit.signal != 0) ending_.exit.code = -1;
   ending_.descendants_killed = message.value("descendants_killed", 0);
   ending_.max_rss_bytes = message.value("max_rss_bytes", int64_t{0});
+  for (const auto& left : message.value("left", nlohmann::json::array())) {
+    StuckProcess stuck;
+    stuck.process.pid = left.value("pid", 0);
+    stuck.process.start_ticks = left.value("start_ticks", uint64_t{0});
+    stuck.command = CommandOf(stuck.process.pid);
+    ending_.stuck.push_back(std::move(stuck));
+  }
   // What it said before it ended: up to the end of file, since the tree is gone.
   for (int i = 0; i < kMostLastReads && control_.open(); ++i) ReadControl();
   Conclude();
@@ -279,11 +286,25 @@ void Attempt::Conclude() {
   const AttemptObserver observer = std::move(observer_);
   const Ended ended = std::move(ended_);
   std::unique_ptr<Lane> lane = std::move(lane_);
+  if (!ending_.stuck.empty()) {
+    // Whatever this lane would run next had them below it. We may be in its own call.
+    loop_->Post([unusable = std::shared_ptr<Lane>(std::move(lane))] {});
+    if (observer.stuck) observer.stuck(ending_.stuck);
+  }
   const std::string log = pump_.capture().Text();
   if (!result_ && !spawn_error_.empty()) {
     const std::string reason = spawn_error_;
     ended(std::move(lane));  // may destroy this
     if (observer.returned) observer.returned(reason);
+    return;
+  }
+  if (!result_ && ending_.timed_out && !ending_.whole_timeout && observer.phase_limit) {
+    const auto origin = spec_.phase_limit_origins.find(ending_.phase);
+    const std::string reason =
+        PhaseLimitText(ending_, origin == spec_.phase_limit_origins.end() ? "" : origin->second,
+                       spec_.experiment.timeout_ms);
+    ended(std::move(lane));  // may destroy this
+    observer.phase_limit(reason, log);
     return;
   }
   plan::Result result = MakeResult(ending_, std::move(result_), log);

@@ -54,7 +54,7 @@ TEST_F(QueueTest, TheLongestModelComesFirstAndAsAWhole) {
   EXPECT_EQ(Choose(set, "w", 4), (Ids{2, 4, 1, 3}));
   EXPECT_EQ(Choose(set, "w", 1), (Ids{2}));  // but for a chunk that is smaller than any
   EXPECT_EQ(set.expected_s(), 30);
-  EXPECT_EQ(set.longest_s(), 20);
+  EXPECT_EQ(set.longest().expected_s, 20);
 }
 
 TEST_F(QueueTest, ALeaseIsAtMostHalfOfASlotsShareOfTheTimeThatWaits) {

@@ -55,7 +55,7 @@ class SlotTest : public testing::Test {
  protected:
   SlotTest() { Make(1); }
 
-  void Make(int lanes) {
+  void Make(int lanes, const std::string& device = "") {
     fs::create_directories(dir_ / "runner");
     SlotServices services;
     services.loop = &loop_;
@@ -82,6 +82,10 @@ class SlotTest : public testing::Test {
     reports.returned = [this](const AttemptId& id, const std::string& reason, bool trouble) {
       returned_[id.experiment.value] = reason + (trouble ? " (trouble)" : "");
     };
+    reports.stuck = [this](const std::vector<StuckProcess>& stuck) { stuck_ += stuck.size(); };
+    reports.phase_limit = [this](const AttemptId& id, const std::string& reason) {
+      limited_[id.experiment.value] = reason;
+    };
     reports.running_changed = [] {};
     reports.activity = [this](Activity activity) { activities_.push_back(activity); };
     reports.ended = [](const plan::Result&) {};
@@ -89,6 +93,7 @@ class SlotTest : public testing::Test {
     SlotShape shape;
     shape.cores = {0, 1};
     shape.lanes = lanes;
+    shape.device = device;
     slot_ = std::make_unique<Slot>(shape, services, reports);
   }
 
@@ -112,7 +117,8 @@ class SlotTest : public testing::Test {
 
   void Lease(int64_t epoch, const std::vector<int64_t>& ids, plan::Start start = plan::Start::kCold,
              const std::string& environment = "default",
-             const std::vector<std::string>& diagnostics = {}) {
+             const std::vector<std::string>& diagnostics = {},
+             const std::vector<v1::PhaseLimit>& limits = {}) {
     v1::Lease lease;
     lease.set_epoch(epoch);
     for (const int64_t id : ids) {
@@ -124,13 +130,15 @@ class SlotTest : public testing::Test {
       experiment.diagnostics = diagnostics;
       v1::PlannedExperiment& planned = *lease.add_experiments();
       planned.set_id(id);
-      planned.set_job(1);
+      planned.set_job(job_);
       planned.set_json(plan::ToJson(experiment));
+      *planned.mutable_phase_limits() = {limits.begin(), limits.end()};
     }
     slot_->Add(lease);
   }
 
   ScratchDir dir_;
+  int64_t job_ = 1;
   EventLoop loop_;
   FakeEngine engine_;
   Caches caches_{dir_ / "caches", dir_ / "shared", 1 << 30};
@@ -138,6 +146,8 @@ class SlotTest : public testing::Test {
   Artifacts artifacts_{dir_ / "artifacts", 1 << 20, 1 << 20};
   std::vector<v1::AttemptFinished> finished_;
   std::map<int64_t, std::string> returned_;
+  std::map<int64_t, std::string> limited_;
+  size_t stuck_ = 0;
   std::vector<Activity> activities_;
   int troubles_ = 0;
   LoopThread preparer_, janitor_;
@@ -192,6 +202,85 @@ TEST_F(SlotTest, TheCacheOfAFailureIsKeptOnRequestAndThatOfASuccessIsNot) {
     Until([&] { return slot_->idle(); });
     EXPECT_EQ(finished_.back().result().artifacts().size(), fails ? 1 : 0);
   }
+}
+
+TEST_F(SlotTest, LearnedLimitsReachTheEngineAndOneThatIsHitIsNoResult) {
+  v1::PhaseLimit limit, unknown;
+  limit.set_phase("compile");
+  limit.set_limit_ms(80'000);
+  limit.set_origin("4 times the longest of 5 runs");
+  unknown.set_phase("of_a_newer_coordinator");
+  unknown.set_limit_ms(1);
+  Lease(7, {1, 2}, plan::Start::kCold, "default", {}, {limit, unknown});
+  UntilRunning(1);
+  auto node = engine_.running.extract(1);
+  auto& [spec, observer] = node.mapped();
+  EXPECT_EQ(spec.phase_limits_ms,
+            (std::map<plan::Phase, int64_t>{{plan::Phase::kCompile, 80'000}}));
+  EXPECT_EQ(spec.phase_limit_origins.at(plan::Phase::kCompile), limit.origin());
+  observer.phase_limit("phase compile took longer than 80 s", "the log");
+  UntilRunning(2);
+  EXPECT_EQ(limited_.at(1), "phase compile took longer than 80 s");
+  EXPECT_TRUE(finished_.empty());
+  EXPECT_TRUE(returned_.empty());
+  EXPECT_EQ(troubles_, 0) << "no trouble of the host: nothing rests or is checked";
+  engine_.Pass(2);
+  Until([&] { return slot_->idle(); });
+}
+
+TEST_F(SlotTest, ThePreparationOfAWarmCacheHasNoLearnedLimit) {
+  v1::PhaseLimit limit;
+  limit.set_phase("compile");
+  limit.set_limit_ms(80'000);
+  Lease(7, {1}, plan::Start::kWarm, "default", {}, {limit});
+  UntilRunning(1);
+  EXPECT_TRUE(engine_.running.at(1).first.prepare);
+  EXPECT_TRUE(engine_.running.at(1).first.phase_limits_ms.empty());
+}
+
+TEST_F(SlotTest, ACpuHasNoDeviceToLose) {
+  Make(1, "cpu");
+  Lease(7, {1});
+  UntilRunning(1);
+  plan::Result result;
+  result.outcome = plan::Outcome::kLost;
+  result.status = "device_lost";
+  result.blame = plan::Blame::kInfrastructure;
+  result.phase = plan::Phase::kLoad;
+  result.error = "RuntimeError: No CUDA GPUs are available";
+  engine_.Finish(1, result);
+  Until([&] { return slot_->idle(); });
+  ASSERT_EQ(finished_.size(), 1u);
+  EXPECT_EQ(finished_[0].result().outcome(), "failed");
+  EXPECT_EQ(finished_[0].result().blame(), "model");
+  EXPECT_EQ(finished_[0].result().error(), result.error);
+}
+
+TEST_F(SlotTest, ProcessesThatKillDidNotReachAreTold) {
+  Lease(7, {1});
+  UntilRunning(1);
+  engine_.running.at(1).second.stuck({{{}, "sleep 1000"}});
+  engine_.Pass(1);
+  Until([&] { return slot_->idle(); });
+  EXPECT_EQ(stuck_, 1u);
+}
+
+TEST_F(SlotTest, TheSharedCacheOfAnotherLanesJobStays) {
+  Make(2);
+  Lease(7, {1}, plan::Start::kShared);
+  UntilRunning(1);
+  const std::string first = engine_.running.at(1).first.cache_dir;
+  job_ = 2;
+  Lease(8, {2}, plan::Start::kShared);
+  UntilRunning(2);
+  EXPECT_TRUE(fs::exists(first));
+  EXPECT_NE(engine_.running.at(2).first.cache_dir, first);
+  engine_.Pass(1);
+  engine_.Pass(2);
+  Until([&] { return slot_->idle(); });
+  Lease(9, {3}, plan::Start::kShared);
+  UntilRunning(3);
+  EXPECT_FALSE(fs::exists(first)) << "nobody of that job runs here any more";
 }
 
 TEST_F(SlotTest, RevokedExperimentsStopAndAreNotReported) {
