@@ -259,7 +259,7 @@ TEST_F(SlotTest, ACpuHasNoDeviceToLose) {
 TEST_F(SlotTest, ProcessesThatKillDidNotReachAreTold) {
   Lease(7, {1});
   UntilRunning(1);
-  engine_.running.at(1).second.stuck({{{}, "sleep 1000"}});
+  engine_.running.at(1).second.stuck({StuckProcess{ProcessStat(), "sleep 1000"}});
   engine_.Pass(1);
   Until([&] { return slot_->idle(); });
   EXPECT_EQ(stuck_, 1u);
