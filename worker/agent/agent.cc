@@ -20,6 +20,7 @@
 #include "proto/dynbench/keepalive.h"
 #include "spdlog/spdlog.h"
 #include "worker/agent/messages.h"
+#include "worker/host/alias_sweep.h"
 #include "worker/host/durable_file.h"
 
 namespace dynbench::worker {
