@@ -105,7 +105,9 @@ TEST_F(LargeRequestTest, TwentyThousandExperimentsAreSubmittedPlannedAndLeasedIn
     const v1::Lease lease = worker->NextLease();
     ASSERT_GT(lease.experiments_size(), 0) << "after " << leased;
     EXPECT_LT(lease.ByteSizeLong(), size_t{4} << 20);
-    if (epoch != 0) EXPECT_EQ(lease.epoch(), epoch) << "one lease in several messages";
+    if (epoch != 0) {
+      EXPECT_EQ(lease.epoch(), epoch) << "one lease in several messages";
+    }
     epoch = lease.epoch();
     leased += lease.experiments_size();
   }

@@ -467,7 +467,9 @@ TEST(Scheduler, ALearnedLimitCountsForNothingAndSendsTheExperimentElsewhere) {
     ASSERT_EQ(rig.All<Requeue>().size(), 1u);
     EXPECT_EQ(rig.All<Requeue>()[0].cause, "phase_limit");
     ASSERT_EQ(rig.All<Grant>().size(), 1u) << "at once: nothing was wrong with the host";
-    if (first) EXPECT_NE(rig.last_grant.slot.worker, grant.slot.worker);
+    if (first) {
+      EXPECT_NE(rig.last_grant.slot.worker, grant.slot.worker);
+    }
   }
   EXPECT_TRUE(rig.All<Conclude>().empty());
 }

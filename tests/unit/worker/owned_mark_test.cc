@@ -93,7 +93,9 @@ TEST_P(WatchdogTest, EndsWhatIsLeftWhenItsWorkerIsGoneWithoutAWord) {
   theirs.reset();
   const pid_t orphan = Start("exec sleep 1000", mark);
   AwaitCount(mark, 1);
-  if (!killed) ASSERT_EQ(write(ours.get(), "q", 1), 1);
+  if (!killed) {
+    ASSERT_EQ(write(ours.get(), "q", 1), 1);
+  }
   ours.reset();
   int status = 0;
   ASSERT_EQ(waitpid(watchdog, &status, 0), watchdog);
