@@ -106,13 +106,15 @@ void Dispatcher::Recover(const store::OpenWork& work, const std::vector<plan::Re
       lease.slot = open->slot;
       lease.experiments.push_back(open->id);
     }
-    const std::vector<LiveExperiment> open = job.live;
+    std::vector<ExperimentId> leased;
+    for (const LiveExperiment& live : job.live) {
+      if (live.lease && !job.pairs.empty()) leased.push_back(live.id);
+    }
     live_.Add(v1::Job(job.job), std::move(job.live));
     if (job.pairs.empty()) {
       Feed(ToEvent(row.id, job));
     } else {
-      job.live = open;
-      ResumePairs(row.id, job, rows[i]);
+      ResumePairs(row.id, job, rows[i], leased);
     }
   }
   scheduler::Recovered recovered;

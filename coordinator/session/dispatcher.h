@@ -186,7 +186,8 @@ class Dispatcher {
   // What of the job the scheduler gets at once; the rest of a pair job waits for its rounds' turn.
   void Schedule(JobId id, AddedJob& job);
   // After a restart: with what the store has of the job.
-  void ResumePairs(JobId id, AddedJob& job, const std::vector<store::ResultRow>& rows);
+  void ResumePairs(JobId id, AddedJob& job, const std::vector<store::ResultRow>& rows,
+                   const std::vector<ExperimentId>& leased);
   void RecordRound(const LiveExperiment& live, const v1::Result& result, LeaseEpoch lease,
                    double seconds);
   void AdvancePairs(JobId job);

@@ -26,7 +26,8 @@ void Dispatcher::Schedule(JobId id, AddedJob& job) {
   AdvancePairs(id);
 }
 
-void Dispatcher::ResumePairs(JobId id, AddedJob& job, const std::vector<store::ResultRow>& rows) {
+void Dispatcher::ResumePairs(JobId id, AddedJob& job, const std::vector<store::ResultRow>& rows,
+                             const std::vector<ExperimentId>& leased) {
   scheduler::JobAdded added = ToEvent(id, job);
   std::map<ExperimentId, scheduler::Task> open;
   for (scheduler::Task& task : added.tasks) open[task.id] = std::move(task);
@@ -48,11 +49,9 @@ void Dispatcher::ResumePairs(JobId id, AddedJob& job, const std::vector<store::R
         row.lease ? static_cast<double>(row.finished_at.ms - row.started_at.ms) / 1000 : 0;
     pairs_.Record(row.id, {*row.result, row.lease, {row.worker, row.slot}, seconds});
   }
-  scheduler::TasksAdded leased{added};
-  for (const LiveExperiment& live : job.live) {
-    if (live.lease) pairs_.Resume(live.id, &leased.job.tasks);
-  }
-  Feed(leased);
+  scheduler::TasksAdded resumed{added};
+  for (const ExperimentId& experiment : leased) pairs_.Resume(experiment, &resumed.job.tasks);
+  Feed(resumed);
   AdvancePairs(id);
 }
 
