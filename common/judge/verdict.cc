@@ -128,12 +128,39 @@ std::vector<std::vector<double>> FloorLogs(const Noise& noise, const Pair& pair,
   return groups;
 }
 
+// Rounds with a figure on both sides: the i-th of each side is one round.
+void TakeRounds(Metric metric, const Pair& pair, Case* c) {
+  for (size_t i = 0; i < pair.base.size(); ++i) {
+    const auto base = ValueOf(metric, *pair.base[i]->row.result);
+    const auto fresh = ValueOf(metric, *pair.fresh[i]->row.result);
+    if (!base || !fresh) continue;
+    c->base_logs.push_back(std::log(*base));
+    c->fresh_logs.push_back(std::log(*fresh));
+  }
+}
+
+// Of one process, from how the differences within rounds scatter: what both sides of a round share
+// (the host in that minute) is not in it. The test of these is the paired t test.
+stats::Variance WithinRounds(const Case& c) {
+  std::vector<double> differences;
+  for (size_t i = 0; i < c.base_logs.size(); ++i) {
+    differences.push_back(c.fresh_logs[i] - c.base_logs[i]);
+  }
+  stats::Variance variance = stats::PooledVariance(std::vector<std::vector<double>>{differences});
+  variance.variance /= 2;
+  return variance;
+}
+
 std::optional<Case> MakeCase(const Pairing& pairing, size_t index, Metric metric,
                              const Noise& noise) {
   const Pair& pair = pairing.pairs[index];
   Case c;
-  c.base_logs = LogsOf(metric, pair.base);
-  c.fresh_logs = LogsOf(metric, pair.fresh);
+  if (pair.paired) {
+    TakeRounds(metric, pair, &c);
+  } else {
+    c.base_logs = LogsOf(metric, pair.base);
+    c.fresh_logs = LogsOf(metric, pair.fresh);
+  }
   if (c.base_logs.empty() || c.fresh_logs.empty()) return std::nullopt;
   Judgement& j = c.judgement;
   j.pair = index;
@@ -147,7 +174,7 @@ std::optional<Case> MakeCase(const Pairing& pairing, size_t index, Metric metric
   c.floor_degrees = stats::PooledVariance(groups).degrees_of_freedom;
   groups.push_back(c.base_logs);
   groups.push_back(c.fresh_logs);
-  c.own = stats::PooledVariance(groups);
+  c.own = pair.paired ? WithinRounds(c) : stats::PooledVariance(groups);
   if (HasSamples(metric)) {
     c.sampling_variance =
         std::max(SamplingVariance(metric, pair.base), SamplingVariance(metric, pair.fresh));

@@ -43,6 +43,15 @@ std::vector<ExperimentId> Core::ChooseFrom(const Slot& slot, const JobOrder& job
     asking.chunk = options_.chunk_limit;
   }
   asking.others_can = work_class.OthersCan(slot.worker->id);
+  asking.slot = slot.offer.index;
+  asking.can_take = [this, index](const SlotId& id) {
+    const Worker* worker = fleet_.Find(id.worker);
+    if (worker == nullptr) return false;
+    const auto found = worker->slots.find(id.index);
+    if (found == worker->slots.end() || !found->second->eligible) return false;
+    const std::vector<int>& classes = found->second->classes;
+    return std::find(classes.begin(), classes.end(), index) != classes.end();
+  };
   return waiting.Choose(asking);
 }
 

@@ -24,4 +24,11 @@ absl::StatusOr<SideSpec> ParseSide(const std::string& text);
 // every sample.
 absl::StatusOr<judge::Side> LoadSide(Source& source, const SideSpec& spec, bool samples);
 
+struct PairSides {
+  judge::Side base, fresh;
+};
+
+// Both sides of a job of `submit --base --new`; InvalidArgument when it is another one.
+absl::StatusOr<PairSides> LoadPairJob(Source& source, JobId job, bool samples);
+
 }  // namespace dynbench::cli
