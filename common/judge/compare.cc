@@ -175,7 +175,7 @@ std::string_view ToString(Gate gate) {
 
 namespace {
 
-Comparison JudgeAll(const Side& base, const Side& fresh, const std::vector<Process>& noise,
+Comparison JudgeAll(const Side& base, const Side& fresh, const std::vector<NoiseFloor>& noise,
                     const Options& options, Pairing pairing, bool pair_job) {
   Comparison comparison;
   comparison.base_name = base.name;
@@ -197,7 +197,7 @@ Comparison JudgeAll(const Side& base, const Side& fresh, const std::vector<Proce
 
 }  // namespace
 
-Comparison Compare(const Side& base, const Side& fresh, const std::vector<Process>& noise,
+Comparison Compare(const Side& base, const Side& fresh, const std::vector<NoiseFloor>& noise,
                    const Options& options) {
   return JudgeAll(base, fresh, noise, options, PairUp(base, fresh), false);
 }

@@ -48,7 +48,7 @@ struct Comparison {
 };
 
 // `base` and `fresh` must outlive the comparison, which points into them. `noise`: as in verdict.h.
-Comparison Compare(const Side& base, const Side& fresh, const std::vector<Process>& noise,
+Comparison Compare(const Side& base, const Side& fresh, const std::vector<NoiseFloor>& noise,
                    const Options& options);
 
 // The same of one pair job: its rows of either side, compared round by round.
