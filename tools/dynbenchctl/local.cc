@@ -225,7 +225,7 @@ void AddLocal(CommandTree& tree) {
       ->type_name("N")
       ->group("flags");
   up->add_option("--lanes", arguments->lanes,
-                 "experiments that a slot prepares side by side (default: auto, from the host)")
+                 "experiments side by side in each slot (default: auto)")
       ->type_name("N|auto")
       ->group("flags");
   up->add_option("--env", arguments->environments,

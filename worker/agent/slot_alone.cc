@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 #include <utility>
+#include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "worker/agent/slot.h"
 #include "worker/agent/slot_run.h"
 #include "worker/agent/slot_sharing.h"

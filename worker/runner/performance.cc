@@ -162,7 +162,7 @@ class PerformanceTest {
                                        side->release();
                                      }),
                                      kProfiledCalls * plan.iterations_per_run,
-                                     py::cpp_function(plan.synchronize));
+                                     py::cpp_function([this] { run_.device.Synchronize(); }));
         if (!ms.is_none()) run_.metrics()[name] = ms.cast<double>() * plan.iterations_per_run;
       } catch (py::error_already_set& error) {
         run_.Note(std::string(name) + " not measured: " + error.what());
