@@ -17,7 +17,9 @@ constexpr size_t kPriorSeriesMin = 5;
 // Two processes that each repeat themselves to a thousandth.
 constexpr double kNoiseMin = 2 * 0.001 * 0.001;
 // Three ways to see a change share alpha: two effects that are looked for, and any other size.
-constexpr double kWays = 3;
+constexpr double kShareOfEffect = 0.6;
+constexpr double kShareOfCoarse = 0.2;
+constexpr double kShareOfAny = 0.2;
 // A sequential test takes about half of a fixed plan's rounds (docs/statistics.md).
 constexpr double kShareOfFixed = 0.5;
 
@@ -58,10 +60,11 @@ struct Test {
   double evidence = 0;
 };
 
-Test RunTest(const PairRules& rules, double effect, const std::vector<double>& changes) {
+Test RunTest(const PairRules& rules, double effect, double share,
+             const std::vector<double>& changes) {
   stats::SequentialPlan plan;
   plan.effect = std::log1p(effect);
-  plan.alpha = rules.alpha / kWays;
+  plan.alpha = rules.alpha * share;
   plan.beta = rules.beta;
   plan.noise = rules.noise;
   plan.rounds_min = rules.rounds_min;
@@ -94,11 +97,11 @@ PairStep DecideTimed(const PairRules& rules, const std::vector<double>& changes)
   if (n < rules.rounds_min) {
     return {PairVerdict::kGoOn, "", std::max(left, static_cast<double>(rules.rounds_min - n))};
   }
-  const Test fine = RunTest(rules, rules.effect, changes);
-  const Test coarse = RunTest(rules, rules.coarse_effect, changes);
+  const Test fine = RunTest(rules, rules.effect, kShareOfEffect, changes);
+  const Test coarse = RunTest(rules, rules.coarse_effect, kShareOfCoarse, changes);
   const double any = stats::ShiftEvidence(changes, rules.noise);
   const bool certain =
-      SaysChanged(fine) || SaysChanged(coarse) || any >= std::log(kWays / rules.alpha);
+      SaysChanged(fine) || SaysChanged(coarse) || any >= -std::log(rules.alpha * kShareOfAny);
   if (certain && std::abs(std::expm1(mean)) >= rules.threshold) {
     const std::string sign = mean > 0 ? "+" : "";
     return {PairVerdict::kChanged, "changed by " + sign + Percent(std::expm1(mean)), 0};

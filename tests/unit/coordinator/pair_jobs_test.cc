@@ -118,7 +118,9 @@ TEST(PairJobs, OneRoundOfAPairAtATimeAndTheRestIsSkippedOnceItIsDecided) {
   int rounds = 0;
   while (!rig.given.empty()) {
     EXPECT_EQ(rig.given.size(), 2U);
-    if (rounds > 0) EXPECT_EQ(rig.given[0].pinned, (SlotId{WorkerId("w"), 2}));
+    if (rounds > 0) {
+      EXPECT_EQ(rig.given[0].pinned, (SlotId{WorkerId("w"), 2}));
+    }
     rig.Answer(0.0005 * (rounds % 3));
     ++rounds;
   }

@@ -50,7 +50,9 @@ TEST(Pairs, EveryRoundHasBothSidesAndTheSeriesOfASingleMeasurement) {
     const Experiment& e = rows[i];
     sides[{e.pair, e.round}].insert(e.side + " " + e.environment);
     EXPECT_EQ(e.round, rows[i ^ 1].round) << "the sides of a round are planned together";
-    if (e.model == "m0") EXPECT_EQ(SeriesKey(e), SeriesKey(single));
+    if (e.model == "m0") {
+      EXPECT_EQ(SeriesKey(e), SeriesKey(single));
+    }
   }
   for (const auto& [round, both] : sides) {
     EXPECT_EQ(both, (std::set<std::string>{"base old", "new nightly"}));
@@ -108,7 +110,7 @@ TEST(Pairs, WhatMakesNoSenseIsRefused) {
   EXPECT_THAT(refusal([](Request* r) { r->rounds_min = 2; }), HasSubstr("--rounds"));
   EXPECT_THAT(refusal([](Request* r) { r->rounds_max = 2; }), HasSubstr("--rounds"));
   EXPECT_THAT(refusal([](Request* r) { r->output = "x.csv"; }), HasSubstr("compare JOB --csv"));
-  EXPECT_THAT(refusal([](Request* r) { r->tests = {Test::kTolerance}; }), HasSubstr("tolerance"));
+  EXPECT_THAT(refusal([](Request* r) { r->tests = {plan::Test::kTolerance}; }), HasSubstr("tolerance"));
   EXPECT_THAT(refusal([](Request* r) {
                 r->base.clear();
                 r->fresh.clear();
