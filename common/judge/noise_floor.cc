@@ -5,7 +5,6 @@
 #include <map>
 #include <numbers>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "common/stats/stats.h"
@@ -30,9 +29,6 @@ bool HasSamples(Metric metric) {
   return metric == Metric::kSpeedup || metric == Metric::kCompiledLatency ||
          metric == Metric::kEagerLatency;
 }
-
-// Where and what a floor is of.
-using Place = std::tuple<std::string, std::string, Metric>;  // series, host, metric
 
 }  // namespace
 
@@ -71,8 +67,8 @@ stats::Variance Pool(const std::vector<stats::Variance>& variances) {
 }
 
 std::vector<NoiseFloor> FloorsOf(const std::vector<Process>& processes) {
-  std::map<std::pair<std::string, std::string>,
-           std::map<std::string, std::vector<const Process*>>> groups;
+  std::map<std::pair<std::string, std::string>, std::map<std::string, std::vector<const Process*>>>
+      groups;
   for (const Process& process : processes) {
     if (!process.row.result || process.row.result->outcome != plan::Outcome::kPassed) continue;
     groups[{plan::SeriesKey(process.row.experiment), process.row.worker_host}][BuildOf(process)]

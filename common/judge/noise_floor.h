@@ -1,6 +1,6 @@
-// The noise floor: how much the processes of one build differ, learned from A/A runs (`calibrate`, or
-// jobs that are named for it), by series, host and metric. Spread within and between processes are
-// kept apart. Pure.
+// The noise floor: how much the processes of one build differ, learned from A/A runs (`calibrate`,
+// or jobs that are named for it), by series, host and metric. Spread within and between processes
+// are kept apart. Pure.
 #pragma once
 
 #include <string>

@@ -129,10 +129,9 @@ std::optional<Case> MakeCase(const Pairing& pairing, size_t index, Metric metric
   j.change = *j.fresh / *j.base - 1;
   const stats::Variance floor = FloorOf(noise, pair, metric);
   c.floor_degrees = floor.degrees_of_freedom;
-  c.own = pair.paired
-              ? WithinRounds(c)
-              : Pool({floor, stats::PooledVariance(
-                                 std::vector<std::vector<double>>{c.base_logs, c.fresh_logs})});
+  c.own = pair.paired ? WithinRounds(c)
+                      : Pool({floor, stats::PooledVariance(std::vector<std::vector<double>>{
+                                         c.base_logs, c.fresh_logs})});
   c.sampling_variance =
       std::max(SamplingVariance(metric, pair.base), SamplingVariance(metric, pair.fresh));
   return c;

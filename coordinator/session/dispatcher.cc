@@ -273,6 +273,7 @@ void Dispatcher::PublishDirtyJobs() {
     if (feed_->HasWatchers(id)) feed_->PublishJob(Describe(*live), finished);
     if (!finished) continue;
     live_.RemoveJob(id);
+    LearnFrom(id);
     pairs_.Remove(id);
   }
 }

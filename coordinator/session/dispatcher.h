@@ -191,6 +191,8 @@ class Dispatcher {
   void RecordRound(const LiveExperiment& live, const v1::Result& result, LeaseEpoch lease,
                    double seconds);
   void AdvancePairs(JobId job);
+  // Of one that has ended: noise floors from an A/A run.
+  void LearnFrom(JobId job);
   void Drop(const std::vector<PairJobs::Dropped>& dropped);
   MonotonicTime Turn(MonotonicTime now);
   void Resumed(MonotonicTime now, int64_t gap_ns);

@@ -4,6 +4,7 @@
 
 #include "common/plan/pairs.h"
 #include "coordinator/session/dispatcher.h"
+#include "coordinator/session/learn_noise.h"
 #include "proto/dynbench/convert.h"
 #include "spdlog/spdlog.h"
 
@@ -76,6 +77,15 @@ void Dispatcher::AdvancePairs(JobId job) {
   const PairJobs::Moves moves = pairs_.Next(job, SlotsOfPairs());
   if (!moves.added.job.tasks.empty()) Feed(moves.added);
   Drop(moves.dropped);
+}
+
+// After the job's last result: writes are committed in their order.
+void Dispatcher::LearnFrom(JobId job) {
+  const plan::Request* request = pairs_.RequestOf(job);
+  if (request == nullptr || !IsCalibration(*request)) return;
+  Commit(
+      absl::StrCat("noise floors of job ", job.value),
+      [job, at = unix_now()](store::Database& db) { return LearnNoise(db, job, at); }, nullptr);
 }
 
 void Dispatcher::Drop(const std::vector<PairJobs::Dropped>& dropped) {

@@ -50,6 +50,11 @@ void PairJobs::Add(const plan::Request& request, const scheduler::JobAdded& adde
   }
 }
 
+const plan::Request* PairJobs::RequestOf(JobId job) const {
+  const auto found = jobs_.find(job);
+  return found == jobs_.end() ? nullptr : &found->second.request;
+}
+
 void PairJobs::Remove(JobId id) {
   const auto job = jobs_.find(id);
   if (job == jobs_.end()) return;

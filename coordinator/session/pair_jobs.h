@@ -45,6 +45,8 @@ class PairJobs {
   void Add(const plan::Request& request, const scheduler::JobAdded& job,
            std::vector<PairMember> members);
   bool Knows(JobId job) const { return jobs_.count(job) > 0; }
+  // Null: no pair job.
+  const plan::Request* RequestOf(JobId job) const;
   void Remove(JobId job);
 
   struct Landed {

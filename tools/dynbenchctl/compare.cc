@@ -134,12 +134,15 @@ VerbResult Compare(Context& context, const Arguments& a) {
   const bool samples = !a.why.empty();
   ASSIGN_OR_RETURN(const judge::Side base, LoadSide(*source, base_spec, samples));
   ASSIGN_OR_RETURN(const judge::Side fresh, LoadSide(*source, fresh_spec, samples));
-  judge::Side noise;
+  std::vector<judge::NoiseFloor> noise;
   if (!a.noise.empty()) {
     ASSIGN_OR_RETURN(const SideSpec noise_spec, ParseSide(a.noise));
-    ASSIGN_OR_RETURN(noise, LoadSide(*source, noise_spec, false));
+    ASSIGN_OR_RETURN(const judge::Side side, LoadSide(*source, noise_spec, false));
+    noise = judge::FloorsOf(side.processes);
+  } else {
+    ASSIGN_OR_RETURN(noise, LoadFloors(*source));
   }
-  return Show(context, a, judge::Compare(base, fresh, noise.processes, options));
+  return Show(context, a, judge::Compare(base, fresh, noise, options));
 }
 
 std::vector<std::string> MetricWords() {
@@ -177,7 +180,8 @@ void AddCompare(CommandTree& tree) {
   add_option("--threshold", &arguments->threshold, "PERCENT",
              "changes below it are not told (default: 1)");
   add_option("--noise", &arguments->noise, "JOBS",
-             "jobs of one build: their spread between processes is the noise floor");
+             "jobs of one build: their spread between processes is the noise floor (default: what "
+             "calibrate has stored)");
   add_switch("--allow-incomparable", &arguments->allow_incomparable,
              "judge rows although machine or settings differ");
   add_option("--why", &arguments->why, "MODEL",

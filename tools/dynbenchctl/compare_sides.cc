@@ -122,6 +122,22 @@ absl::StatusOr<judge::Side> LoadSide(Source& source, const SideSpec& spec, bool 
   return side;
 }
 
+absl::StatusOr<std::vector<judge::NoiseFloor>> LoadFloors(Source& source) {
+  ASSIGN_OR_RETURN(const auto rows, source.NoiseFloors(JobId()));
+  std::vector<judge::NoiseFloor> floors;
+  for (const store::NoiseFloorRow& row : rows) {
+    const auto metric = judge::ParseMetric(row.metric);
+    if (!metric) continue;  // of a newer coordinator
+    floors.push_back({row.series,
+                      row.worker_host,
+                      *metric,
+                      {row.between_variance, row.degrees_of_freedom},
+                      row.within_variance,
+                      row.processes});
+  }
+  return floors;
+}
+
 absl::StatusOr<PairSides> LoadPairJob(Source& source, JobId job, bool samples) {
   ASSIGN_OR_RETURN(const JobView view, source.GetJob(job));
   ASSIGN_OR_RETURN(auto rows, source.Results(job, samples));

@@ -22,6 +22,9 @@ absl::StatusOr<SideSpec> ParseSide(const std::string& text);
 // The rows of the jobs with host and build as they were when it was measured. A job without that
 // environment, and jobs with several when none is named, are errors that name them. `samples`: also
 // every sample.
+// What `calibrate` has stored.
+absl::StatusOr<std::vector<judge::NoiseFloor>> LoadFloors(Source& source);
+
 absl::StatusOr<judge::Side> LoadSide(Source& source, const SideSpec& spec, bool samples);
 
 struct PairSides {

@@ -33,7 +33,7 @@ void Slot::Add(const v1::Lease& lease) {
   const LeaseEpoch epoch(lease.epoch());
   for (const v1::PlannedExperiment& experiment : lease.experiments()) {
     Planned planned{
-        {ExperimentId(experiment.id()), epoch}, JobId(experiment.job()), experiment.json()};
+        {ExperimentId(experiment.id()), epoch}, JobId(experiment.job()), experiment.json(), {}};
     if (!planned.job) planned.job = JobId(epoch.value);  // a coordinator that does not say
     bool known = running_.count(planned.id) > 0;
     for (const Planned& other : queue_) known = known || other.id == planned.id;
