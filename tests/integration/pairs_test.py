@@ -40,6 +40,11 @@ class Pairs(FleetTest):
             self.assertIn(result["verdict"], ("same", "unknown", "improved"), result)
             if result["metric"] == "compiled_latency":
                 self.assertEqual(result["base_processes"], len(rounds))
+        floors = self.fleet.ctl("calibrate", "--show", "--json").expect().json()["floors"]
+        learned = {floor["metric"]: floor for floor in floors}
+        self.assertEqual(learned["compiled_latency"]["processes"], 2 * len(rounds), "an A/A run is remembered")
+        self.assertGreater(learned["speedup"]["between"], 0)
+        self.assertIn("Good", self.fleet.ctl("calibrate", "--show").expect().out)
         why = self.fleet.ctl("compare", job, "--why", "Good")
         self.assertIn("rounds", why.out)
         table = self.fleet.ctl("results", job).expect().out
