@@ -61,8 +61,9 @@ absl::Status ApplyStep(sqlite3* db, const Migration& step) {
 }  // namespace
 
 const std::vector<Migration>& Migrations() {
-  static const auto* const migrations = new std::vector<Migration>{
-      {1, kSchemaV1}, {2, kSchemaV2}, {3, kSchemaV3}, {4, kSchemaV4}, {5, kSchemaV5}, {6, kSchemaV6}};
+  static const auto* const migrations =
+      new std::vector<Migration>{{1, kSchemaV1}, {2, kSchemaV2}, {3, kSchemaV3},
+                                 {4, kSchemaV4}, {5, kSchemaV5}, {6, kSchemaV6}};
   CHECK_EQ(migrations->back().version, kSchemaVersion);
   return *migrations;
 }

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "common/base/ids.h"
 #include "common/judge/fingerprint.h"
+#include "common/judge/noise_floor.h"
 #include "tools/dynbenchctl/source.h"
 
 namespace dynbench::cli {

@@ -53,7 +53,7 @@ struct AttemptRun {
   nlohmann::json result;        // grows
   SideInForce side = SideInForce::kNone;
   int64_t headers_before = 0;  // precompiled headers, before compiling
-  WindowUse windows;
+  WindowUse windows = {};
 
   void Note(const std::string& text) { result["notes"].push_back(text); }
   nlohmann::json& metrics() { return result["metrics"]; }
