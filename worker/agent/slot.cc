@@ -32,8 +32,10 @@ Slot::~Slot() = default;
 void Slot::Add(const v1::Lease& lease) {
   const LeaseEpoch epoch(lease.epoch());
   for (const v1::PlannedExperiment& experiment : lease.experiments()) {
-    Planned planned{
-        {ExperimentId(experiment.id()), epoch}, JobId(experiment.job()), experiment.json(), {}};
+    Planned planned{{ExperimentId(experiment.id()), epoch},
+                    JobId(experiment.job()),
+                    experiment.json(),
+                    std::nullopt};
     if (!planned.job) planned.job = JobId(epoch.value);  // a coordinator that does not say
     bool known = running_.count(planned.id) > 0;
     for (const Planned& other : queue_) known = known || other.id == planned.id;

@@ -1,8 +1,10 @@
 // Method: a text of /proc/stat worked out by hand, and this process's own load on its cores.
 #include "worker/runner/core_load.h"
 
-#include <sched.h>
+#include <time.h>
 #include <unistd.h>
+
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "worker/runner/cores.h"
@@ -26,14 +28,24 @@ TEST(CoreLoad, BusyIsEverythingButIdlenessOfTheseCores) {
   EXPECT_EQ(BusyNs("", {0}), 0);
 }
 
+int64_t OwnNs() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+// Whoever else runs here: what is called foreign and our own time fit into the cores' time
+// together, but for the kernel's ticks.
 TEST(CoreLoad, WhatThisProcessDoesIsNotForeign) {
   const std::vector<int> cores = AllowedCores();
+  const int64_t begin_ns = NowNs(), own_begin_ns = OwnNs();
   const CoreLoad load(cores);
-  const int64_t end_ns = NowNs() + 200'000'000;
-  while (NowNs() < end_ns) {
+  while (NowNs() < begin_ns + 300'000'000) {
   }
-  // Others may run here too, but our own core's worth is not among it.
-  EXPECT_LE(load.ForeignShare(), 1.0 - 0.5 / static_cast<double>(cores.size()) + 0.1);
+  const double foreign = load.ForeignShare();
+  const auto own = static_cast<double>(OwnNs() - own_begin_ns);
+  const double whole = static_cast<double>(NowNs() - begin_ns) * static_cast<double>(cores.size());
+  EXPECT_LE(foreign + own / whole, 1.1);
   EXPECT_EQ(CoreLoad({}).ForeignShare(), 0);
 }
 
