@@ -24,7 +24,8 @@ def ticks(pid: int) -> int | None:
 class Lanes(unittest.TestCase):
     def frozen(self, fleet: Fleet) -> tuple[dict[str, Any], dict[str, Any], list[int], str]:
         """Submits, and comes back when one lane measures and the other one's tree stands still."""
-        job = fleet.submit(*fleet.only("Busy", "Holder"), "--backend", "eager", "--performance", "--repeat", "3")
+        job = fleet.submit(*fleet.only("Busy", "Holder"), "--backend", "eager", "--performance", "--repeat", "3",
+                           "--partition-policy", "balanced")
         busy = fleet.wait_noted("busy", timeout_s=120)[-1]
         holder = fleet.wait_noted("measuring", timeout_s=120)[-1]
         tree = [busy["pid"], busy["child"]]
