@@ -98,9 +98,7 @@ def run_ours(args, side: str, environments: str) -> dict:
         wall_s, rows = fleet.submit(
             "timm", f"--{args.test}", "--inference", "--bfloat16", "--backend=inductor",
             "--disable-cudagraphs", "--batch-size", str(args.batch_size), "--models",
-            ",".join(args.models), "--start", "cold", "--device", args.device,
-            # One lease for all, so that no lane is short of work.
-            "--partition-policy", "balanced")
+            ",".join(args.models), "--start", "cold", "--device", args.device)
         return {"side": side, "wall_s": wall_s, "s_per_model": wall_s / len(args.models),
                 "rows": {r["experiment"]["model"]: {
                     "status": r["status"], "notes": r.get("notes", []), **r.get("metrics", {})}
