@@ -23,8 +23,10 @@ def ticks(pid: int) -> int | None:
 
 class Lanes(unittest.TestCase):
     def frozen(self, fleet: Fleet) -> tuple[dict[str, Any], dict[str, Any], list[int], str]:
-        """Submits, and comes back when one lane measures and the other one's tree stands still."""
-        job = fleet.submit(*fleet.only("Busy", "Holder"), "--backend", "eager", "--performance", "--repeat", "3")
+        """Submits, and comes back when one lane measures and the other one's tree stands still. (A lease is
+        half of what waits: the first two.)"""
+        job = fleet.submit(*fleet.only("Busy", "Holder", "Good", "Good2"), "--backend", "eager", "--performance",
+                           "--repeat", "3")
         busy = fleet.wait_noted("busy", timeout_s=120)[-1]
         holder = fleet.wait_noted("measuring", timeout_s=120)[-1]
         tree = [busy["pid"], busy["child"]]
