@@ -110,7 +110,8 @@ TEST(Pairs, WhatMakesNoSenseIsRefused) {
   EXPECT_THAT(refusal([](Request* r) { r->rounds_min = 2; }), HasSubstr("--rounds"));
   EXPECT_THAT(refusal([](Request* r) { r->rounds_max = 2; }), HasSubstr("--rounds"));
   EXPECT_THAT(refusal([](Request* r) { r->output = "x.csv"; }), HasSubstr("compare JOB --csv"));
-  EXPECT_THAT(refusal([](Request* r) { r->tests = {plan::Test::kTolerance}; }), HasSubstr("tolerance"));
+  EXPECT_THAT(refusal([](Request* r) { r->tests = {plan::Test::kTolerance}; }),
+              HasSubstr("tolerance"));
   EXPECT_THAT(refusal([](Request* r) {
                 r->base.clear();
                 r->fresh.clear();
