@@ -91,9 +91,10 @@ PairStep DecideTimed(const PairRules& rules, const std::vector<double>& changes)
   const size_t n = changes.size();
   double mean = 0;
   for (const double change : changes) mean += change / static_cast<double>(n);
-  const double fine_rounds = n < 2 ? 0 : RoundsFor(rules, rules.effect, changes);
+  const double fine_rounds = RoundsFor(rules, rules.effect, changes);
   const double left =
-      std::clamp(fine_rounds - static_cast<double>(n), 1.0, static_cast<double>(rules.rounds_max));
+      std::clamp(fine_rounds - static_cast<double>(n), 1.0,
+                 std::max(1.0, static_cast<double>(rules.rounds_max) - static_cast<double>(n)));
   if (n < rules.rounds_min) {
     return {PairVerdict::kGoOn, "", std::max(left, static_cast<double>(rules.rounds_min - n))};
   }
@@ -135,8 +136,13 @@ PairRules RulesFor(size_t pairs, size_t rounds_min, size_t rounds_max,
 }
 
 PairStep DecidePair(const PairRules& rules, std::span<const RoundFigures> rounds, bool timed) {
-  if (rounds.empty())
-    return {PairVerdict::kGoOn, "", timed ? static_cast<double>(rules.rounds_min) : 1};
+  if (rounds.empty()) {
+    // Never less than of a pair that was begun: that one comes first.
+    const double left =
+        std::clamp(RoundsFor(rules, rules.effect, {}), static_cast<double>(rules.rounds_min),
+                   static_cast<double>(rules.rounds_max));
+    return {PairVerdict::kGoOn, "", timed ? left : 1};
+  }
   const PairStep status = DecideStatus(rules, rounds, timed);
   if (status.stop() || status.rounds_left > 0) return status;
   std::vector<double> changes;

@@ -23,7 +23,7 @@ constexpr size_t kFurtherZygotes = 4;
 
 // No profile's name has such a mark.
 std::string WithInstance(const std::string& profile, int instance) {
-  return instance == 0 ? profile : absl::StrCat(profile, "#", instance);
+  return instance == 0 ? profile : absl::StrCat(profile, "+", instance);
 }
 
 std::string KeyOf(const Environment& environment, const std::string& profile, int instance) {

@@ -105,7 +105,7 @@ TEST(PairDecision, ANightTakesAtMostHalfOfTheRoundsOfAFixedPlanOfTheSamePower) {
   std::cout << "fixed plan: " << fixed << " rounds\n";
   EXPECT_LE(unchanged, 0.5 * fixed);
   EXPECT_LE(larger, 0.5 * fixed);
-  EXPECT_LE(least, 0.6 * fixed) << "the hardest change of all";
+  EXPECT_LE(least, 0.65 * fixed) << "the hardest change of all";
   // One model in ten changed.
   EXPECT_LE(0.9 * unchanged + 0.05 * least + 0.05 * larger, 0.5 * fixed);
 }
