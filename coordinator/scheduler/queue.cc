@@ -159,13 +159,16 @@ std::vector<ExperimentId> WaitingSet::ChooseGroups(const Asking& asking) const {
     const bool whole = group->tasks.size() <= asking.chunk && group->placed_s <= share_s;
     const bool first = chosen.empty();
     if (!first && (chosen.size() + group->tasks.size() > asking.chunk ||
-                   chosen_s + group->placed_s > budget_s)) {
+                   (chosen.size() >= asking.fill && chosen_s + group->placed_s > budget_s))) {
       break;
     }
     for (const WaitingTask& task : group->tasks) {
       if (asking.others_can && task.avoid == asking.worker) continue;
       if (chosen.size() >= asking.chunk) return chosen;
-      if (!whole && !chosen.empty() && chosen_s + task.placed_s() > budget_s) return chosen;
+      if (!whole && chosen.size() >= std::max<size_t>(asking.fill, 1) &&
+          chosen_s + task.placed_s() > budget_s) {
+        return chosen;
+      }
       chosen.push_back(task.id);
       chosen_s += task.placed_s();
     }

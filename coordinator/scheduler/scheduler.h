@@ -90,6 +90,7 @@ struct SlotOffer {
   plan::Labels labels = {};            // of the worker and of this slot
   // By environment; one that is not named: nothing is known of it.
   std::map<std::string, plan::EnvironmentOffer> facts = {};
+  int lanes = 1;  // experiments that it prepares side by side
 
   const plan::EnvironmentOffer& FactsOf(const std::string& environment) const;
   bool operator==(const SlotOffer&) const = default;
