@@ -30,7 +30,7 @@ struct Dimension {
   const char* title;
   std::string (*of)(const plan::Experiment&);
 };
-const std::array<Dimension, 8> kDimensions = {{
+const std::array<Dimension, 10> kDimensions = {{
     {"suite", [](const plan::Experiment& e) { return e.suite; }},
     {"mode", [](const plan::Experiment& e) { return std::string(plan::ToString(e.mode)); }},
     {"precision",
@@ -40,6 +40,8 @@ const std::array<Dimension, 8> kDimensions = {{
     {"environment", [](const plan::Experiment& e) { return e.environment; }},
     {"profile", [](const plan::Experiment& e) { return e.profile; }},
     {"start", [](const plan::Experiment& e) { return std::string(plan::ToString(e.start)); }},
+    {"round", [](const plan::Experiment& e) { return e.round > 0 ? std::to_string(e.round) : ""; }},
+    {"side", [](const plan::Experiment& e) { return e.side; }},
 }};
 
 std::vector<std::string> WordsOf(const plan::Experiment& e) {
@@ -402,6 +404,21 @@ std::string Legend(const std::vector<std::string>& left_out, bool performance,
   return painted;
 }
 
+// Of a pair job: why each pair was measured no further.
+std::string Endings(const std::vector<ResultRow>& rows) {
+  std::map<int, std::string> ended;
+  for (const ResultRow& row : rows) {
+    if (!row.unneeded_round()) continue;
+    ended.try_emplace(
+        row.experiment.pair,
+        absl::StrCat(row.experiment.model, " ", std::string(plan::ToString(row.experiment.test)),
+                     ": ", row.result->error));
+  }
+  std::string text = ended.empty() ? "" : "\npairs\n";
+  for (const auto& [pair, line] : ended) absl::StrAppend(&text, "  ", Printable(line), "\n");
+  return text;
+}
+
 }  // namespace
 
 std::string FailureText(const plan::Result& result) {
@@ -456,8 +473,13 @@ std::string ResultLine(const ResultRow& row, const TableStyle& style) {
   return text;
 }
 
-std::string ResultsTable(const store::JobRow& job, const std::vector<ResultRow>& rows,
+std::string ResultsTable(const store::JobRow& job, const std::vector<ResultRow>& all,
                          const TableStyle& style) {
+  std::vector<ResultRow> rows;
+  rows.reserve(all.size());
+  for (const ResultRow& row : all) {
+    if (!row.unneeded_round()) rows.push_back(row);
+  }
   const std::vector<bool> varies = Varies(rows);
   const auto has = [&](Test test) {
     return std::any_of(rows.begin(), rows.end(),
@@ -479,6 +501,7 @@ std::string ResultsTable(const store::JobRow& job, const std::vector<ResultRow>&
   text += Reasons(rows, Outcome::kCancelled, style);
   text += Notes(rows, varies, style);
   text += Means(pairs, varies);
+  text += Endings(all);
   text += "\n" + CoverageLine(job.coverage);
   const auto unchecked = std::count_if(rows.begin(), rows.end(), [](const ResultRow& row) {
     return row.result && row.result->status == "pass_due_to_skip";

@@ -76,6 +76,13 @@ struct Task {
   // What happened before a restart of the coordinator, and counts.
   int crashes = 0;
   int infrastructure_failures = 0;
+  // A round of a pair: tasks of one job and unit are leased together, to one slot, in their order,
+  // and wait again together. One that could only wait again alone, since the other side has its
+  // result, is skipped. `environment` and needs.environments are then the same in both. Empty:
+  // none.
+  std::string unit = {};
+  // A unit goes nowhere else while this slot can take work that fits. No worker: anywhere.
+  SlotId pinned = {};
 };
 
 struct SlotOffer {
@@ -90,6 +97,7 @@ struct SlotOffer {
   // Of `environments`, those whose check fails there, with what was found. They are known, so that
   // experiments wait for them, and get no work.
   std::map<std::string, std::string> failing = {};
+  int lanes = 1;  // experiments that it prepares side by side
 
   const plan::EnvironmentOffer& FactsOf(const std::string& environment) const;
   bool operator==(const SlotOffer&) const = default;
@@ -114,6 +122,11 @@ struct JobAdded {
   std::optional<MonotonicTime> deadline = {};
   // Instead of Options::unplaceable_grace_ns; 0: what no known worker can run fails at once.
   std::optional<int64_t> unplaceable_grace_ns = {};
+  int64_t place = 0;  // its place in the queue; 0: that of its first task
+};
+// Further tasks of a job, whether or not it still has any: the next rounds of its pairs.
+struct TasksAdded {
+  JobAdded job;
 };
 // What the store knew when the coordinator started: leases that were live then. Sent once, before
 // any worker joins, after the JobAdded events. They are re-armed from `now`.
@@ -193,9 +206,9 @@ struct JobCancelled {
 struct Resumed {};
 struct Tick {};
 
-using Event = std::variant<JobAdded, Recovered, WorkerKnown, WorkerJoined, WorkerLeft, WorkerDied,
-                           Beat, SlotsChanged, Quarantined, Released, Started, Finished, Returned,
-                           JobCancelled, Resumed, Tick>;
+using Event = std::variant<JobAdded, TasksAdded, Recovered, WorkerKnown, WorkerJoined, WorkerLeft,
+                           WorkerDied, Beat, SlotsChanged, Quarantined, Released, Started, Finished,
+                           Returned, JobCancelled, Resumed, Tick>;
 
 // ---- actions ----
 struct Grant {  // commit, then send

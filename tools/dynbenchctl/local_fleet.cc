@@ -135,10 +135,11 @@ absl::Status StartWorkers(const LocalPaths& paths, const FleetOptions& options, 
     RETURN_IF_ERROR(MakeFolder(worker.state_dir));
     ASSIGN_OR_RETURN(
         worker.process,
-        StartDaemon({options.bin_dir + "/dynbench-worker", "run", "--coordinator", state->address,
-                     "--state-dir", worker.state_dir, "--environments-dir", paths.Environments(),
-                     "--share", std::to_string(i + 1) + "/" + std::to_string(count)},
-                    paths.Log("worker-" + std::to_string(i + 1))));
+        StartDaemon(
+            {options.bin_dir + "/dynbench-worker", "run", "--coordinator", state->address,
+             "--state-dir", worker.state_dir, "--environments-dir", paths.Environments(), "--share",
+             std::to_string(i + 1) + "/" + std::to_string(count), "--lanes", options.lanes},
+            paths.Log("worker-" + std::to_string(i + 1))));
     RETURN_IF_ERROR(WriteLocalState(paths, *state));
   }
   ASSIGN_OR_RETURN(auto client, Client::Connect(state->address));

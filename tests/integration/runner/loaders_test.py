@@ -215,6 +215,13 @@ class HuggingFace(WithLoaders):
         self.assert_result(attempt, outcome="passed", status="pass")
         self.assert_in_force(attempt, activation_checkpointing="True")
 
+    def test_a_training_step_compiles_its_forward_once(self):
+        # The second step finds gradients and the first none: neither may be seen by the graphs.
+        for optimizer, graphs in (("none", 1), ("adam", 2)):
+            attempt = self.hf(TINY_BERT, repeat=1, **training(optimizer=optimizer))
+            self.assert_result(attempt, outcome="passed", status="measured")
+            self.assertEqual(attempt.result["metrics"]["unique_graphs"], graphs, optimizer)
+
     def test_parts_that_hold_a_configuration_of_their_own_have_no_cache(self):
         config = dict(vocab_size=64, d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2)
         attempt = self.hf(dict(kind="forward", sequence_length="8", labels="tokens",
