@@ -77,8 +77,9 @@ std::string Core::ExplainSlot(const Slot& slot, const TaskRecord& record) const 
     return absl::StrCat("slot ", index, " takes no work: ",
                         slot.offer.reason.empty() ? "drained" : slot.offer.reason);
   }
-  const auto failing = slot.offer.failing.find(record.task.environment);
-  if (failing != slot.offer.failing.end()) {
+  for (const std::string& name : matcher_.at(record.work_class).Environments()) {
+    const auto failing = slot.offer.failing.find(name);
+    if (failing == slot.offer.failing.end()) continue;
     return absl::StrCat("environment ", failing->first, " fails its check on slot ", index, ": ",
                         failing->second);
   }

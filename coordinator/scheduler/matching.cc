@@ -1,5 +1,6 @@
 #include "coordinator/scheduler/matching.h"
 
+#include <algorithm>
 #include <tuple>
 
 namespace dynbench::scheduler {
@@ -52,7 +53,9 @@ bool WorkClass::WarmOn(const Slot& slot) const {
 }
 
 bool WorkClass::FailsOn(const Slot& slot) const {
-  return slot.offer.failing.count(environment) > 0;
+  const std::vector<std::string> environments = Environments();
+  return std::any_of(environments.begin(), environments.end(),
+                     [&](const std::string& name) { return slot.offer.failing.count(name) > 0; });
 }
 
 bool WorkClass::OthersCan(const WorkerId& worker) const {

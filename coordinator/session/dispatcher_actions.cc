@@ -123,6 +123,7 @@ void Dispatcher::SendLease(const ConnectedWorker& worker, LeaseEpoch epoch, int 
 
 void Dispatcher::AddPhaseLimits(const LiveExperiment& live, v1::PlannedExperiment* planned) const {
   if (live.whole_timeout || live.timeout_ms == 0) return;
+  if (pairs_.Knows(live.job)) return;  // to run one side again would cost the other's result
   for (const LearnedLimit& learned : phase_history_.LimitsFor(live.keys, live.timeout_ms)) {
     v1::PhaseLimit& limit = *planned->add_phase_limits();
     limit.set_phase(std::string(plan::ToString(learned.phase)));
