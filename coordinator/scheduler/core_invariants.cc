@@ -68,7 +68,7 @@ void Core::CheckSlots() const {
       }
       if (!slot->eligible) continue;
       for (int c = 0; c < matcher_.size(); ++c) {
-        if (!matcher_.at(c).Matches(*slot)) continue;
+        if (!matcher_.at(c).Matches(*slot) || matcher_.at(c).FailsOn(*slot)) continue;
         ++capable[static_cast<size_t>(c)];
         if (!slot->lease) ++idle[static_cast<size_t>(c)];
       }
