@@ -50,10 +50,11 @@ std::vector<ExperimentId> Core::ChooseFrom(const Slot& slot, const JobOrder& job
     asking.chunk = options_.chunk_limit;
   }
   if (slot.offer.lanes > 1) {
-    // A slot has one lease at a time, so what it lacks to fill its lanes stays empty until the whole
-    // lease has ended. Where no other slot can take any of it, that is true of the tail as well.
-    asking.fill = static_cast<size_t>(slot.offer.lanes) *
-                  (work_class.capable == 1 ? kLeasesWithoutRival : 1);
+    // A slot has one lease at a time, so what it lacks to fill its lanes stays empty until the
+    // whole lease has ended. Where no other slot can take any of it, that is true of the tail as
+    // well.
+    asking.fill =
+        static_cast<size_t>(slot.offer.lanes) * (work_class.capable == 1 ? kLeasesWithoutRival : 1);
     asking.chunk = std::max(asking.chunk, asking.fill);
   }
   asking.others_can = work_class.OthersCan(slot.worker->id);
