@@ -254,7 +254,7 @@ std::string Title(const store::JobRow& job, const std::vector<ResultRow>& rows,
   if (!rows.empty()) {
     const std::vector<std::string> words = WordsOf(rows[0].experiment);
     for (size_t d = 0; d < words.size(); ++d) {
-      if (varies[d] ||
+      if (varies[d] || words[d].empty() ||
           (std::string_view(kDimensions[d].title) == "profile" && words[d] == "default")) {
         continue;
       }

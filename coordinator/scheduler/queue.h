@@ -70,12 +70,12 @@ struct Asking {
   WorkerId worker;
   size_t slots = 1;         // that can run what is in the set
   size_t chunk = 1;         // most experiments at once, under `dynamic`
-  size_t fill = 1;          // so many at once however long they take: a lane each
   double chunk_min_s = 0;   // a lease of less than this is filled up to it
   bool others_can = false;  // leave what avoids this worker
   int slot = 0;             // of the worker
   // Whether another slot can take what waits here; for units that are pinned to it. Empty: no.
   std::function<bool(const SlotId&)> can_take = {};
+  size_t fill = 1;  // so many at once however long they take: a lane each
 };
 
 class WaitingSet {
