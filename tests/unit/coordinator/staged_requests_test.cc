@@ -36,7 +36,7 @@ TEST(StagedRequestsTest, AMessageHoldsItOrNamesIt) {
   EXPECT_TRUE(absl::IsInvalidArgument(staged.TextOf("{}", sha256).status()));
 }
 
-// A suite of 20,000 programs: 15 MB of request, more than a message holds.
+// A suite of 14,000 programs: 10 MB of request, more than a message holds.
 class LargeRequestTest : public CoordinatorTest {};
 
 plan::Request LargeRequest(int models) {
@@ -54,11 +54,11 @@ plan::Request LargeRequest(int models) {
   return request;
 }
 
-TEST_F(LargeRequestTest, TwentyThousandExperimentsAreSubmittedPlannedAndLeasedInParts) {
+TEST_F(LargeRequestTest, FourteenThousandExperimentsAreSubmittedPlannedAndLeasedInParts) {
   StartServer();
   auto worker = Join(HelloOf("a"));
   EXPECT_EQ(worker->Welcome().verdict(), v1::Welcome::OK);
-  constexpr int kModels = 20'000;
+  constexpr int kModels = 14'000;
   plan::Request request = LargeRequest(kModels);
   request.policy = plan::PartitionPolicy::kStatic;  // all of it is one lease
   const std::string json = plan::ToJson(request);
