@@ -53,7 +53,15 @@ struct ResultRow {
   WorkerId worker;                     // of the result or of the running attempt
   std::string worker_host;
   LeaseEpoch lease;
+  int slot = 0;  // of the lease
   UnixTimeMs started_at, finished_at;
+
+  // Of a pair (common/plan/pairs.h): planned, but the pair was decided without it. One a pair says
+  // as much as a dozen, so tables leave them out.
+  bool unneeded_round() const {
+    return experiment.pair > 0 && !experiment.planned_outcome && !lease && result &&
+           result->outcome == plan::Outcome::kSkipped;
+  }
 };
 
 struct WorkerInfo {

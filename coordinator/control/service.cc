@@ -9,6 +9,7 @@
 #include "common/base/status.h"
 #include "common/base/version.h"
 #include "common/store/holds.h"
+#include "common/store/noise_floors.h"
 #include "coordinator/control/jobs.h"
 #include "coordinator/control/log_stream.h"
 #include "coordinator/control/operations.h"
@@ -23,6 +24,20 @@
 
 namespace dynbench::control {
 namespace {
+
+v1::NoiseFloor ToProto(const store::NoiseFloorRow& row) {
+  v1::NoiseFloor floor;
+  floor.set_series(row.series);
+  floor.set_worker_host(row.worker_host);
+  floor.set_metric(row.metric);
+  floor.set_between_variance(row.between_variance);
+  floor.set_degrees_of_freedom(row.degrees_of_freedom);
+  floor.set_within_variance(row.within_variance);
+  floor.set_processes(row.processes);
+  floor.set_job(row.job.value);
+  floor.set_measured_unix_ms(row.measured_at.ms);
+  return floor;
+}
 
 using session::Page;
 using session::PageStream;
@@ -248,6 +263,20 @@ grpc::ServerWriteReactor<v1::Worker>* ControlService::ListWorkers(
           if (connected.count(worker.id.value) == 0) all.push_back(AwayWorker(worker, holds));
         }
         return all;
+      });
+}
+
+grpc::ServerWriteReactor<v1::NoiseFloor>* ControlService::ListNoiseFloors(
+    grpc::CallbackServerContext* /*call*/, const v1::ListNoiseFloorsRequest* request) {
+  return Stream<v1::NoiseFloor>(
+      context_,
+      [job = JobId(request->job())](
+          store::Database& db) -> absl::StatusOr<std::vector<v1::NoiseFloor>> {
+        ASSIGN_OR_RETURN(const auto rows, store::ListNoiseFloors(db, job));
+        std::vector<v1::NoiseFloor> floors;
+        floors.reserve(rows.size());
+        for (const store::NoiseFloorRow& row : rows) floors.push_back(ToProto(row));
+        return floors;
       });
 }
 

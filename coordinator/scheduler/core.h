@@ -42,6 +42,7 @@ class Core {
  private:
   // Events.
   void Handle(const JobAdded& event);
+  void Handle(const TasksAdded& event);
   void Handle(const Recovered& event);
   void Handle(const WorkerKnown& event);
   void Handle(const WorkerJoined& event);
@@ -69,7 +70,14 @@ class Core {
   void Lend(TaskRecord* record, Lease* lease);
   void Unlend(TaskRecord* record);
   // Ends the claim of its live or lapsed lease and lets it wait; held back for `hold_ns`.
+  // With the rest of its unit.
   void RequeueTask(TaskRecord* record, const std::string& reason, int64_t hold_ns = 0);
+  void RequeueOne(TaskRecord* record, const std::string& reason, int64_t hold_ns);
+  // The others of its unit that have no result.
+  std::vector<ExperimentId> PartnersOf(const TaskRecord& record) const;
+  // It counts for nothing without `record`, which is concluded.
+  void SkipPartners(const TaskRecord& record, const std::string& why);
+  void AddTasks(const JobAdded& event);
   void ReleaseHeld();
   void ActOn(const FailureClusters::Verdict& verdict, Slot* slot, bool others_can,
              const std::string& reason);
@@ -156,8 +164,13 @@ class Core {
 };
 
 inline WaitingTask WaitingOf(const TaskRecord& record) {
-  return {record.task.queue_order, record.task.id,     record.task.expected_s, record.avoid,
-          record.task.home,        record.task.place_s};
+  return {
+      record.task.queue_order, record.task.id,      record.task.expected_s,    record.avoid,
+      record.task.home,        record.task.place_s, !record.task.unit.empty(), record.task.pinned};
+}
+// By which tasks wait together.
+inline const std::string& GroupOf(const TaskRecord& record) {
+  return record.task.unit.empty() ? record.task.model : record.task.unit;
 }
 
 }  // namespace dynbench::scheduler

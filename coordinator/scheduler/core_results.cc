@@ -41,6 +41,7 @@ void Core::Handle(const Returned& event) {
       clusters_.Failed(slot->id(), event.signature.empty() ? event.reason : event.signature, now_);
   const bool others_can = matcher_.at(record->work_class).OthersCan(worker);
   if (failure > options_.infrastructure_retries) {
+    SkipPartners(*record, absl::StrCat("the other side of its round was lost: ", event.reason));
     ConcludeTask(record, plan::Outcome::kLost, "lost", plan::Blame::kInfrastructure,
                  absl::StrCat("infrastructure failed ", failure, " times, last on worker ",
                               worker.value, ": ", event.reason));
@@ -71,6 +72,7 @@ void Core::ActOn(const FailureClusters::Verdict& verdict, Slot* slot, bool other
 void Core::CountCrash(TaskRecord* record, const WorkerId& worker) {
   record->last_worker = WorkerId();
   if (++record->crashes >= options_.crash_budget) {
+    SkipPartners(*record, "the other side of its round is a failure: its worker died with it");
     ConcludeTask(
         record, plan::Outcome::kFailed, "crash", plan::Blame::kModel,
         absl::StrCat("its worker died ", record->crashes, " times while it ran, last worker ",

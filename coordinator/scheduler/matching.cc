@@ -28,13 +28,23 @@ bool WaitingJobs::Contains(const Job& job) const {
   return user != level->second.by_user.end() && user->second.count(job.order) > 0;
 }
 
+std::vector<std::string> WorkClass::Environments() const {
+  return needs.environments.empty() ? std::vector<std::string>{environment} : needs.environments;
+}
+
 bool WorkClass::Matches(const Slot& slot) const {
   const SlotOffer& offer = slot.offer;
   if (offer.device != device || offer.environments.count(environment) == 0) return false;
   if (needs.empty()) return true;
-  const plan::EnvironmentOffer& facts = offer.FactsOf(environment);
-  return plan::MissingRequirement(needs, offer.labels, facts).empty() &&
-         plan::MissingBuildNeed(needs, facts).empty();
+  for (const std::string& name : Environments()) {
+    if (offer.environments.count(name) == 0) return false;
+    const plan::EnvironmentOffer& facts = offer.FactsOf(name);
+    if (!plan::MissingRequirement(needs, offer.labels, facts).empty() ||
+        !plan::MissingBuildNeed(needs, facts).empty()) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool WorkClass::WarmOn(const Slot& slot) const {

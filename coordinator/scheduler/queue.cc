@@ -45,6 +45,7 @@ void WaitingSet::Add(const std::string& model, int partition, const WaitingTask&
   CHECK(group.tasks.insert(task).second) << "experiment " << task.id << " waits twice";
   group.expected_s += task.expected_s;
   group.placed_s += task.placed_s();
+  units_ = units_ || task.whole;
   Insert(group);
   ++size_;
   expected_s_ += task.expected_s;
@@ -158,13 +159,16 @@ std::vector<ExperimentId> WaitingSet::ChooseGroups(const Asking& asking) const {
     const bool whole = group->tasks.size() <= asking.chunk && group->placed_s <= share_s;
     const bool first = chosen.empty();
     if (!first && (chosen.size() + group->tasks.size() > asking.chunk ||
-                   chosen_s + group->placed_s > budget_s)) {
+                   (chosen.size() >= asking.fill && chosen_s + group->placed_s > budget_s))) {
       break;
     }
     for (const WaitingTask& task : group->tasks) {
       if (asking.others_can && task.avoid == asking.worker) continue;
       if (chosen.size() >= asking.chunk) return chosen;
-      if (!whole && !chosen.empty() && chosen_s + task.placed_s() > budget_s) return chosen;
+      if (!whole && chosen.size() >= std::max<size_t>(asking.fill, 1) &&
+          chosen_s + task.placed_s() > budget_s) {
+        return chosen;
+      }
       chosen.push_back(task.id);
       chosen_s += task.placed_s();
     }
@@ -172,7 +176,35 @@ std::vector<ExperimentId> WaitingSet::ChooseGroups(const Asking& asking) const {
   return chosen;
 }
 
+std::vector<ExperimentId> WaitingSet::ChooseUnit(const Asking& asking) const {
+  const SlotId here{asking.worker, asking.slot};
+  const auto may = [&](const Group& group) {
+    for (const WaitingTask& task : group.tasks) {
+      if (asking.others_can && task.avoid == asking.worker) return false;
+      if (!task.pinned.worker || task.pinned == here) continue;
+      if (asking.can_take && asking.can_take(task.pinned)) return false;
+    }
+    return true;
+  };
+  const Group* best = nullptr;
+  for (const Place& place : order_) {
+    const Group& group = groups_.at(place.name);
+    if (!may(group)) continue;
+    // Its own first: the host should not change from night to night. Any rather than none.
+    const WorkerId& home = group.home();
+    if (best == nullptr) best = &group;
+    if (home && home != asking.worker) continue;
+    best = &group;
+    break;
+  }
+  std::vector<ExperimentId> chosen;
+  if (best == nullptr) return chosen;
+  for (const WaitingTask& task : best->tasks) chosen.push_back(task.id);
+  return chosen;
+}
+
 std::vector<ExperimentId> WaitingSet::Choose(const Asking& asking) const {
+  if (units_) return ChooseUnit(asking);
   return policy_ == plan::PartitionPolicy::kDynamic ? ChooseGroups(asking)
                                                     : ChoosePartition(asking);
 }

@@ -10,11 +10,15 @@
 // (what waits, divided by the slots). Near the end, or for one giant, length alone decides,
 // whatever the home: a slot is never idle for the sake of affinity.
 //
+// Units (rounds of a pair) are chosen whole and one at a time, whatever the policy, the longest
+// first; one that is pinned to a slot is left to it as long as that slot can take it.
+//
 // Under `balanced` and `static`: a partition as a whole, partitions in their order, experiments in
 // plan order.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -32,6 +36,8 @@ struct WaitingTask {
   WorkerId avoid;      // not there while another worker could take it
   WorkerId home;       // that measured its series before
   double place_s = 0;  // what it is ordered by; 0: expected_s
+  bool whole = false;  // its group is a unit: leased alone and never split
+  SlotId pinned = {};  // of a unit: goes nowhere else while that slot can take it
 
   double placed_s() const { return place_s > 0 ? place_s : expected_s; }
 
@@ -48,6 +54,10 @@ struct Asking {
   size_t chunk = 1;         // most experiments at once, under `dynamic`
   double chunk_min_s = 0;   // a lease of less than this is filled up to it
   bool others_can = false;  // leave what avoids this worker
+  int slot = 0;             // of the worker
+  // Whether another slot can take what waits here; for units that are pinned to it. Empty: no.
+  std::function<bool(const SlotId&)> can_take = {};
+  size_t fill = 1;  // so many at once however long they take: a lane each
 };
 
 class WaitingSet {
@@ -97,8 +107,10 @@ class WaitingSet {
   const Order& HomeOrder(const WorkerId& home) const;
   std::vector<ExperimentId> ChoosePartition(const Asking& asking) const;
   std::vector<ExperimentId> ChooseGroups(const Asking& asking) const;
+  std::vector<ExperimentId> ChooseUnit(const Asking& asking) const;
 
   const plan::PartitionPolicy policy_;
+  bool units_ = false;  // a job has units, or none
   std::map<std::string, Group> groups_;
   Order order_;
   std::map<WorkerId, Order> by_home_;

@@ -72,6 +72,13 @@ struct Task {
   WorkerId home = {};  // that measured its series before; none: no preference
   // By which it is placed where more than `expected_s` has to be reckoned with; 0: `expected_s`.
   double place_s = 0;
+  // A round of a pair: tasks of one job and unit are leased together, to one slot, in their order,
+  // and wait again together. One that could only wait again alone, since the other side has its
+  // result, is skipped. `environment` and needs.environments are then the same in both. Empty:
+  // none.
+  std::string unit = {};
+  // A unit goes nowhere else while this slot can take work that fits. No worker: anywhere.
+  SlotId pinned = {};
 };
 
 struct SlotOffer {
@@ -83,6 +90,7 @@ struct SlotOffer {
   plan::Labels labels = {};            // of the worker and of this slot
   // By environment; one that is not named: nothing is known of it.
   std::map<std::string, plan::EnvironmentOffer> facts = {};
+  int lanes = 1;  // experiments that it prepares side by side
 
   const plan::EnvironmentOffer& FactsOf(const std::string& environment) const;
   bool operator==(const SlotOffer&) const = default;
@@ -107,6 +115,11 @@ struct JobAdded {
   std::optional<MonotonicTime> deadline = {};
   // Instead of Options::unplaceable_grace_ns; 0: what no known worker can run fails at once.
   std::optional<int64_t> unplaceable_grace_ns = {};
+  int64_t place = 0;  // its place in the queue; 0: that of its first task
+};
+// Further tasks of a job, whether or not it still has any: the next rounds of its pairs.
+struct TasksAdded {
+  JobAdded job;
 };
 // What the store knew when the coordinator started: leases that were live then. Sent once, before
 // any worker joins, after the JobAdded events. They are re-armed from `now`.
@@ -183,9 +196,9 @@ struct JobCancelled {
 struct Resumed {};
 struct Tick {};
 
-using Event = std::variant<JobAdded, Recovered, WorkerKnown, WorkerJoined, WorkerLeft, WorkerDied,
-                           Beat, SlotsChanged, Quarantined, Released, Started, Finished, Returned,
-                           JobCancelled, Resumed, Tick>;
+using Event = std::variant<JobAdded, TasksAdded, Recovered, WorkerKnown, WorkerJoined, WorkerLeft,
+                           WorkerDied, Beat, SlotsChanged, Quarantined, Released, Started, Finished,
+                           Returned, JobCancelled, Resumed, Tick>;
 
 // ---- actions ----
 struct Grant {  // commit, then send

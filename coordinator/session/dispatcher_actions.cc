@@ -196,10 +196,12 @@ void Dispatcher::CarryOut(const scheduler::ReportCluster& cluster) {
       nullptr);
 }
 
-void Dispatcher::Conclude(ExperimentId experiment, const v1::Result& result) {
+void Dispatcher::Conclude(ExperimentId experiment, const v1::Result& result, LeaseEpoch lease,
+                          double seconds) {
   LiveExperiment* live = live_.Find(experiment);
   if (live == nullptr) return;
   const JobId job = live->job;
+  if (pairs_.Knows(job)) RecordRound(*live, result, lease, seconds);
   if (feed_->HasWatchers(job)) {
     v1::ResultRow row = LiveJobs::Row(*live);
     row.set_state("done");
@@ -215,6 +217,7 @@ void Dispatcher::Conclude(ExperimentId experiment, const v1::Result& result) {
   relay_.End(experiment);
   dirty_.insert(job);
   if (observer_ != nullptr) observer_->ResultCounted(outcome.value_or(plan::Outcome::kLost));
+  AdvancePairs(job);
 }
 
 void Dispatcher::PublishRow(const LiveExperiment& experiment) {

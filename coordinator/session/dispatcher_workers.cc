@@ -326,7 +326,8 @@ void Dispatcher::OnResultCommitted(const std::shared_ptr<PendingResult>& pending
         pending->worker);
   }
   Feed(scheduler::Finished{attempt});
-  Conclude(attempt.experiment, pending->message);
+  Conclude(attempt.experiment, pending->message, attempt.lease,
+           static_cast<double>(pending->finished_at.ms - pending->started_at.ms) / 1000);
 }
 
 void Dispatcher::OnSlots(ConnectedWorker& worker) {

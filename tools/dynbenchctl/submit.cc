@@ -1,3 +1,5 @@
+#include "tools/dynbenchctl/submit.h"
+
 #include <pwd.h>
 #include <unistd.h>
 
@@ -142,6 +144,8 @@ VerbResult SubmitSeveral(Context& context, const SubmitFlags& flags,
   return ExitCode::kDone;
 }
 
+}  // namespace
+
 VerbResult Submit(Context& context, const SubmitFlags& flags) {
   RETURN_IF_ERROR(NeedsCoordinator(context.globals, flags.dry_run ? "plan" : "submit"));
   if (!flags.simulate && (flags.job || flags.extra_slots)) {
@@ -174,8 +178,6 @@ VerbResult Submit(Context& context, const SubmitFlags& flags) {
   return FollowAndReport(context, JobId(reply.job()), flags.wait_timeout_s.value_or(0),
                          built.output);
 }
-
-}  // namespace
 
 void AddSubmit(CommandTree& tree) {
   auto flags = std::make_shared<SubmitFlags>();

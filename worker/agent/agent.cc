@@ -95,6 +95,9 @@ Agent::Agent(AgentOptions options, EventLoop* loop, Identity identity, Spool spo
     return it->second;
   };
   services.profile = options_.profile;
+  services.gpu_state = [gpus = options_.gpus](const std::string& uuid) {
+    return gpus ? gpus->State(uuid) : std::nullopt;
+  };
   SlotReports reports;
   reports.started = [this](const v1::AttemptStarted& started) {
     v1::WorkerMessage message;

@@ -12,6 +12,7 @@
 #include "proto/dynbench/convert.h"
 #include "spdlog/spdlog.h"
 #include "worker/agent/slot_run.h"
+#include "worker/agent/slot_sharing.h"
 #include "worker/engine/native_engine.h"
 #include "worker/host/durable_file.h"
 
@@ -31,8 +32,10 @@ Slot::~Slot() = default;
 void Slot::Add(const v1::Lease& lease) {
   const LeaseEpoch epoch(lease.epoch());
   for (const v1::PlannedExperiment& experiment : lease.experiments()) {
-    Planned planned{
-        {ExperimentId(experiment.id()), epoch}, JobId(experiment.job()), experiment.json()};
+    Planned planned{{ExperimentId(experiment.id()), epoch},
+                    JobId(experiment.job()),
+                    experiment.json(),
+                    std::nullopt};
     if (!planned.job) planned.job = JobId(epoch.value);  // a coordinator that does not say
     bool known = running_.count(planned.id) > 0;
     for (const Planned& other : queue_) known = known || other.id == planned.id;
@@ -96,41 +99,55 @@ std::shared_ptr<LiveLog> Slot::LogOf(const AttemptId& attempt) const {
 
 void Slot::StartNext() {
   // Nobody begins while another one measures.
-  while (!queue_.empty() && static_cast<int>(running_.size()) < shape_.lanes && !WindowTaken()) {
-    const Planned planned = std::move(queue_.front());
+  if (WindowTaken() || StartWaitingAlone()) return;
+  while (!queue_.empty() && static_cast<int>(running_.size()) < shape_.lanes && !WindowTaken() &&
+         MayBegin(queue_.front())) {
+    Planned planned = std::move(queue_.front());
     queue_.pop_front();
-    Begin(planned);
+    Begin(std::move(planned));
   }
 }
 
-void Slot::Begin(const Planned& planned) {
-  auto experiment = plan::ExperimentFromJson(planned.json);
-  if (!experiment.ok()) {
-    return reports_.returned(planned.id,
-                             absl::StrCat("this worker cannot read the experiment (another "
-                                          "version?): ",
-                                          std::string(experiment.status().message())),
-                             /*infrastructure=*/true);
+void Slot::Begin(Planned planned) {
+  if (!planned.experiment) {
+    auto experiment = plan::ExperimentFromJson(planned.json);
+    if (!experiment.ok()) {
+      return reports_.returned(planned.id,
+                               absl::StrCat("this worker cannot read the experiment (another "
+                                            "version?): ",
+                                            std::string(experiment.status().message())),
+                               /*infrastructure=*/true);
+    }
+    planned.experiment = *std::move(experiment);
   }
-  const auto environment = services_.environment(experiment->environment);
+  const auto environment = services_.environment(planned.experiment->environment);
   if (!environment) {
     return reports_.returned(
-        planned.id, absl::StrCat("this worker has no environment ", experiment->environment),
+        planned.id,
+        absl::StrCat("this worker has no environment ", planned.experiment->environment),
         /*infrastructure=*/true);
   }
   auto run = std::make_shared<Run>();
-  run->planned = planned;
-  run->experiment = *std::move(experiment);
+  run->planned = std::move(planned);
+  run->experiment = *std::move(run->planned.experiment);
   run->environment = *environment;
   run->started_at = UnixNow();
+  run->lane = FreeLane();
+  run->owns_slot = shape_.lanes > 1 && OwnsSlot(run->experiment);
   run->cache_key = CacheKey(*run);
-  running_[planned.id] = run;
+  const AttemptId id = run->planned.id;
+  running_[id] = run;
   TellActivity();
   v1::AttemptStarted started;
-  *started.mutable_attempt() = proto::ToProto(planned.id);
+  *started.mutable_attempt() = proto::ToProto(id);
   started.set_started_unix_ms(run->started_at.ms);
   started.set_slot(shape_.index);
   reports_.started(started);
+  MakeReady(run);
+}
+
+// Its folder, and the files that it needs.
+void Slot::MakeReady(const std::shared_ptr<Run>& run) {
   services_.preparer->Post([this, run, alive = std::weak_ptr<bool>(alive_)] {
     absl::Status status = absl::OkStatus();
     const auto work = services_.folders->Make(run->planned.id);
@@ -159,7 +176,7 @@ std::string Slot::CacheKey(const Run& run) const {
   // A profile that is not there is the engine's to refuse.
   return Caches::Key(run.experiment, run.environment,
                      profile.ok() ? *profile : plan::LaunchProfile(),
-                     static_cast<int>(shape_.cores.size()));
+                     static_cast<int>(CoresOf(run).size()));
 }
 
 // The folder and the files are there: now the cache, which decides what is run first.
@@ -228,7 +245,8 @@ void Slot::Launch(const std::shared_ptr<Run>& run) {
                    : run->shared_dir.empty() ? run->work.cache_dir
                                              : run->shared_dir;
   spec.model_file = run->model_file;
-  spec.cores = shape_.cores;
+  spec.cores = CoresOf(*run);
+  spec.lanes = run->owns_slot || !shape_.freeze ? 1 : shape_.lanes;
   spec.device_uuid = shape_.device_uuid;
   spec.device_index = shape_.device_index;
   spec.memory_limit_bytes = shape_.process_memory_bytes;
@@ -238,6 +256,10 @@ void Slot::Launch(const std::shared_ptr<Run>& run) {
   const absl::Status made = MakePrivateFolder(spec.precompiled_headers_dir);
   if (!made.ok()) return OnReturned(run, std::string(made.message()));
   run->in_engine = true;
+  for (const auto& [id, other] : running_) {
+    if (other == run || !other->in_engine) continue;
+    run->had_company = other->had_company = true;
+  }
   SetActivity(run, Activity::kZygoteStart);
   services_.engine->Start(std::move(spec), Observe(run));
   // After the start: the child need not wait for the disk.
@@ -254,6 +276,7 @@ AttemptObserver Slot::Observe(const std::shared_ptr<Run>& run) {
   AttemptObserver observer;
   observer.phase = [this, run, on_loop](plan::Phase phase) {
     on_loop([this, run, phase] {
+      run->phase = phase;
       // A phase does not end a window; the end of the window does.
       if (arbiter_.holder() != run->planned.id) SetActivity(run, Activity::kCompiling);
       if (!run->dropped) reports_.phase(run->planned.id, phase);
@@ -319,6 +342,12 @@ void Slot::OnFinished(const std::shared_ptr<Run>& run, plan::Result result, std:
   if (result.outcome == plan::Outcome::kCancelled && !run->give_back.empty()) {
     CleanUp(*run, result, log);
     return OnReturned(run, run->give_back);
+  }
+  if (WantsToRunAlone(*run, result)) return RunAgainAlone(run);
+  device_memory_.Learn(run->experiment, result.metrics);
+  AddDeviceState(run->gpu_state, &result);
+  if (!shape_.freeze && shape_.lanes > 1) {
+    result.notes.push_back("other lanes were not frozen during the window");
   }
   result.notes.insert(result.notes.end(), run->notes.begin(), run->notes.end());
   KeepArtifacts(run, std::move(result), std::move(log));

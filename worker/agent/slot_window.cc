@@ -23,7 +23,7 @@ void Slot::GrantWindow(const AttemptId& attempt) {
   for (const auto& [id, other] : running_) {
     if (id != attempt && other->in_engine) others.push_back(id);
   }
-  if (others.empty()) {
+  if (others.empty() || !shape_.freeze) {
     SetActivity(run, Activity::kMeasuring);
     return run->window_granted();
   }
@@ -37,12 +37,21 @@ void Slot::GrantWindow(const AttemptId& attempt) {
   });
 }
 
+// Clocks fall within moments once the work is over, so at once; the driver answers in microseconds.
+void Slot::LookAtDevice(Run& run) const {
+  if (run.phase != plan::Phase::kMeasure || shape_.device_uuid.empty() || !services_.gpu_state) {
+    return;
+  }
+  run.gpu_state = services_.gpu_state(shape_.device_uuid);
+}
+
 void Slot::ReleaseWindow(const AttemptId& attempt) {
   const bool had_it = arbiter_.holder() == attempt;
   const auto next = arbiter_.Release(attempt);
   if (!had_it) return;
   const auto it = running_.find(attempt);
   if (it != running_.end() && it->second->activity == Activity::kMeasuring) {
+    LookAtDevice(*it->second);
     SetActivity(it->second, Activity::kCompiling);
   }
   if (next) {

@@ -83,6 +83,7 @@ nlohmann::json Attempt::RunMessage() const {
           {"cache_dir", spec_.cache_dir},
           {"model_file", spec_.model_file},
           {"cores", spec_.cores},
+          {"lanes", spec_.lanes},
           {"prepare", spec_.prepare},
           {"memory_limit_bytes", spec_.memory_limit_bytes},
           {"precompiled_headers_dir", spec_.precompiled_headers_dir},
@@ -130,10 +131,11 @@ void Attempt::HearChild(const nlohmann::json& message) {
       control_.Send(R"({"type":"go"})");
       return;
     }
+    waiting_since_ns_ = MonotonicNow().ns;
     // May be called from any thread, and after this attempt's end.
     observer_.window([loop = loop_, alive = std::weak_ptr<bool>(alive_), this] {
       loop->Post([alive, this] {
-        if (!alive.expired() && control_.open()) control_.Send(R"({"type":"go"})");
+        if (!alive.expired()) GiveWindow();
       });
     });
   } else if (type == "window_done") {
@@ -149,6 +151,14 @@ void Attempt::HearChild(const nlohmann::json& message) {
     result_ns_ = MonotonicNow().ns;
     CheckDeadline();
   }
+}
+
+void Attempt::GiveWindow() {
+  // What it waited for others counts for no limit and is in no phase.
+  if (const int64_t since = std::exchange(waiting_since_ns_, 0); since != 0) {
+    frozen_.push_back({since, MonotonicNow().ns});
+  }
+  if (control_.open()) control_.Send(R"({"type":"go"})");
 }
 
 void Attempt::HearPhase(const nlohmann::json& message) {
@@ -301,12 +311,20 @@ plan::Result Attempt::MakeResult(const Ending& ending, std::optional<plan::Resul
 }
 
 int64_t Attempt::FrozenNs(int64_t begin_ns, int64_t end_ns) const {
-  int64_t sum = 0;
-  const auto add = [&](const Span& span) {
-    sum += std::max<int64_t>(0, std::min(span.end_ns, end_ns) - std::max(span.begin_ns, begin_ns));
-  };
-  for (const Span& span : frozen_) add(span);
-  if (frozen_since_ns_ != 0) add({frozen_since_ns_, end_ns});
+  std::vector<Span> spans = frozen_;
+  if (frozen_since_ns_ != 0) spans.push_back({frozen_since_ns_, end_ns});
+  if (waiting_since_ns_ != 0) spans.push_back({waiting_since_ns_, end_ns});
+  // Who waits for a window may be frozen for another one's: what overlaps counts once.
+  std::sort(spans.begin(), spans.end(),
+            [](const Span& a, const Span& b) { return a.begin_ns < b.begin_ns; });
+  int64_t sum = 0, counted_to_ns = begin_ns;
+  for (const Span& span : spans) {
+    const int64_t from_ns = std::max(span.begin_ns, counted_to_ns);
+    const int64_t to_ns = std::min(span.end_ns, end_ns);
+    if (to_ns <= from_ns) continue;
+    sum += to_ns - from_ns;
+    counted_to_ns = to_ns;
+  }
   return sum;
 }
 
@@ -343,7 +361,7 @@ void Attempt::TakeOutFrozenSpans(plan::Result* result) const {
     // The child takes the spans out of what it timed itself; dynamo's own clock ran on.
     const bool inside = spec_.experiment.test == plan::Test::kAccuracy;
     result->notes.push_back(absl::StrFormat(
-        "frozen for %.3f s while compiling; %s", compile_frozen_ns / 1e9,
+        "stood still for others for %.3f s while compiling; %s", compile_frozen_ns / 1e9,
         inside ? "the compile time contains it" : "taken out of the compile times"));
   }
 }

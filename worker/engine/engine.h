@@ -24,7 +24,8 @@ struct AttemptSpec {
   std::string work_dir;            // current folder of the child
   std::string cache_dir;           // inductor and triton caches; holds the prepared cache for kWarm
   std::string model_file;          // loader "path": the local copy; else empty
-  std::vector<int> cores;          // what the slot may use
+  std::vector<int> cores;          // what this attempt may use, from its first call on
+  int lanes = 1;                   // attempts that may run beside it, itself counted
   std::string device_uuid;         // GPUs
   int64_t memory_limit_bytes = 0;  // private memory of each process; 0: not limited
   int log_cap_bytes = 1 << 20;

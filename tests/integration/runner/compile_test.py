@@ -10,7 +10,7 @@ import os
 import subprocess
 import unittest
 
-from runner_test import HERE, PYTHON, WithRunner
+from runner_test import HERE, PYTHON, WithRunner, small
 
 TINY = os.path.join(HERE, "models", "tiny.py")
 FROM_CPP = ("aot_inductor", "torchscript", "nativert")
@@ -28,6 +28,54 @@ class WithTiny(WithRunner):
 
     def report(self, attempt):
         return json.loads(attempt.result["compiler_report"])
+
+
+class Windows(WithTiny):
+    """What the compiler benchmarks takes windows where others compile beside it, and only there."""
+
+    def search(self, lanes, wait_s=0.0):
+        whole = small("Mlp", "performance", "inductor", repeat=4, batch_size=64,
+                      options=dict(max_autotune=True, freezing=True))
+        attempt = self.lane.start(whole, model_file=TINY, lanes=lanes)
+        attempt.window_wait_s = wait_s
+        attempt.finish()
+        self.assert_result(attempt, outcome="passed", status="measured")
+        return attempt
+
+    def test_waiting_for_them_is_in_no_compile_time(self):
+        attempt = self.search(lanes=2, wait_s=0.3)
+        metrics = attempt.result["metrics"]
+        self.assertEqual(attempt.windows[-1], "ready")
+        autotunings = attempt.windows[:-1]
+        self.assertGreater(len(autotunings), 0)
+        self.assertEqual(set(autotunings), {"compile"})
+        self.assertEqual(metrics["autotune_windows"], len(autotunings))
+        self.assertGreater(metrics["autotune_s"], 0)
+        waited_s = 0.3 * len(autotunings)
+        self.assertGreaterEqual(metrics["window_wait_s"], waited_s + 0.3)
+        begin, end = attempt.spans["compiled_first_call"]
+        self.assertLessEqual(metrics["compile_synchronized_s"], (end - begin) / 1e9 - waited_s)
+        self.assertTrue(self.report(attempt)["autotune"]["hash"])
+
+    def test_alone_there_is_one_window(self):
+        attempt = self.search(lanes=1)
+        self.assertEqual(attempt.windows, ["ready"])
+        self.assertNotIn("autotune_windows", attempt.result["metrics"])
+
+    def test_what_the_window_was_like_is_in_the_row(self):
+        attempt = self.tiny("Mlp", backend="eager", repeat=4)
+        self.assert_result(attempt, outcome="passed", status="measured")
+        metrics = attempt.result["metrics"]
+        for name in ("host_canary_us", "canary_spread", "canary_waits", "window_foreign_load",
+                     "window_repeats", "window_wait_s"):
+            self.assertIn(name, metrics)
+        self.assertGreater(metrics["host_canary_us"], 10)
+        self.assertLessEqual(metrics["window_repeats"], 2)
+        disturbed = [n for n in attempt.result["notes"] if n.startswith("window disturbed")]
+        self.assertGreaterEqual(len(disturbed), metrics["window_repeats"])
+        self.assertEqual(len(attempt.result["eager_ns"]), 4)
+        for name in ("launch_canary_us", "eager_device_busy_ms"):
+            self.assertNotIn(name, metrics, "there is no accelerator")
 
 
 class AheadOfTimeCase(WithTiny):

@@ -70,6 +70,17 @@ TEST_F(QueueTest, ALeaseIsAtMostHalfOfASlotsShareOfTheTimeThatWaits) {
   EXPECT_EQ(Choose(set, "v", 8, true, 20, 2).size(), 2u) << "unless a lease may be that short";
 }
 
+TEST_F(QueueTest, EveryLaneOfASlotGetsOneHoweverLongTheyTake) {
+  WaitingSet set(plan::PartitionPolicy::kDynamic);
+  for (int64_t id = 1; id <= 8; ++id) Add(&set, id, "m" + std::to_string(id), 100);
+  Asking asking{WorkerId("w"), 2, 8, 0, true};
+  EXPECT_EQ(set.Choose(asking).size(), 2u) << "800 s on 2 slots: half of a share is 200 s";
+  asking.fill = 4;
+  EXPECT_EQ(set.Choose(asking).size(), 4u);
+  asking.chunk = 3;
+  EXPECT_EQ(set.Choose(asking).size(), 3u) << "never more than a chunk";
+}
+
 TEST_F(QueueTest, AModelOfMoreThanASlotsShareIsSplit) {
   WaitingSet set(plan::PartitionPolicy::kDynamic);
   Add(&set, 1, "giant", 50);
