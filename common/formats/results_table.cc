@@ -14,6 +14,7 @@
 #include "common/base/durations.h"
 #include "common/formats/error_clusters.h"
 #include "common/formats/format_number.h"
+#include "common/formats/pair_endings.h"
 
 namespace dynbench::formats {
 namespace {
@@ -404,21 +405,6 @@ std::string Legend(const std::vector<std::string>& left_out, bool performance,
   return painted;
 }
 
-// Of a pair job: why each pair was measured no further.
-std::string Endings(const std::vector<ResultRow>& rows) {
-  std::map<int, std::string> ended;
-  for (const ResultRow& row : rows) {
-    if (!row.unneeded_round()) continue;
-    ended.try_emplace(
-        row.experiment.pair,
-        absl::StrCat(row.experiment.model, " ", std::string(plan::ToString(row.experiment.test)),
-                     ": ", row.result->error));
-  }
-  std::string text = ended.empty() ? "" : "\npairs\n";
-  for (const auto& [pair, line] : ended) absl::StrAppend(&text, "  ", Printable(line), "\n");
-  return text;
-}
-
 }  // namespace
 
 std::string FailureText(const plan::Result& result) {
@@ -501,7 +487,7 @@ std::string ResultsTable(const store::JobRow& job, const std::vector<ResultRow>&
   text += Reasons(rows, Outcome::kCancelled, style);
   text += Notes(rows, varies, style);
   text += Means(pairs, varies);
-  text += Endings(all);
+  text += PairEndings(all);
   text += "\n" + CoverageLine(job.coverage);
   const auto unchecked = std::count_if(rows.begin(), rows.end(), [](const ResultRow& row) {
     return row.result && row.result->status == "pass_due_to_skip";

@@ -143,7 +143,7 @@ PairStep DecidePair(const PairRules& rules, std::span<const RoundFigures> rounds
                    static_cast<double>(rules.rounds_max));
     return {PairVerdict::kGoOn, "", timed ? left : 1};
   }
-  const PairStep status = DecideStatus(rules, rounds, timed);
+  PairStep status = DecideStatus(rules, rounds, timed);
   if (status.stop() || status.rounds_left > 0) return status;
   std::vector<double> changes;
   for (const RoundFigures& round : rounds) {

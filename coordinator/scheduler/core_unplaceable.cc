@@ -39,7 +39,7 @@ std::string WhyNot(const WorkClass& work_class, const Slot& slot, bool* build_ne
         ")");
   }
   for (const std::string& name : environments) {
-    const std::string missing =
+    std::string missing =
         plan::MissingRequirement(work_class.needs, offer.labels, offer.FactsOf(name));
     if (!missing.empty()) return missing;
   }

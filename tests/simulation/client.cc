@@ -58,7 +58,7 @@ void Client::MakePairs(int64_t models, int64_t experiments, store::NewJob* job) 
   job->request.rounds_max = static_cast<int>(random.WholeIn({3, 8}));
   job->request.unplaceable_grace_s = 86'400;  // workers come and go
   if (random.Chance(0.5)) job->request.budget_s = random.WholeIn({60, 1'200});
-  const int64_t rows = 2 * (job->request.rounds_max + plan::kSpareRounds);
+  const int64_t rows = int64_t{2} * (job->request.rounds_max + plan::kSpareRounds);
   for (int64_t i = 0; i < std::max<int64_t>(1, experiments / rows); ++i) {
     plan::Experiment& e = job->plan.experiments.emplace_back();
     e.suite = "simulated";

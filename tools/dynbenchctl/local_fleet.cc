@@ -214,7 +214,7 @@ absl::Status StartFleet(const LocalPaths& paths, const FleetOptions& options, Lo
     if (!had_coordinator) RETURN_IF_ERROR(StartCoordinator(paths, options, state));
     return StartWorkers(paths, options, state);
   };
-  const absl::Status status = start();
+  absl::Status status = start();
   if (status.ok()) return status;
   LocalState started;
   for (const LocalWorker& worker : state->workers) {
@@ -231,7 +231,7 @@ absl::Status StartFleet(const LocalPaths& paths, const FleetOptions& options, Lo
 absl::Status StopFleet(const LocalState& state) {
   std::vector<ProcessRef> workers;
   for (const LocalWorker& worker : state.workers) workers.push_back(worker.process);
-  const absl::Status stopped = StopAll(workers, kStopGraceMs);
+  absl::Status stopped = StopAll(workers, kStopGraceMs);
   RETURN_IF_ERROR(StopAll({state.coordinator}, kStopGraceMs));
   return stopped;
 }

@@ -22,7 +22,7 @@ constexpr bool kTimed = true;
 
 RoundFigures Round(double change) { return {true, true, change}; }
 
-std::vector<RoundFigures> Statuses(std::vector<std::pair<bool, bool>> rounds) {
+std::vector<RoundFigures> Statuses(const std::vector<std::pair<bool, bool>>& rounds) {
   std::vector<RoundFigures> figures;
   for (const auto& [base, fresh] : rounds) figures.push_back({base, fresh, std::nullopt});
   return figures;

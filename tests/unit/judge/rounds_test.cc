@@ -56,8 +56,9 @@ void AddPair(int pair, const std::vector<double>& changes, Side* base, Side* fre
     for (const bool is_new : {false, true}) {
       const double ms = 10 * host * (is_new ? 1 + changes[i] : 1);
       Process process = Measured(model, 20 * host, ms);
-      process.row.id = ExperimentId(pair * 1000 + static_cast<int64_t>(i) * 2 + (is_new ? 1 : 0));
-      process.row.lease = LeaseEpoch(pair * 100 + static_cast<int64_t>(i));
+      process.row.id =
+          ExperimentId(int64_t{pair} * 1000 + static_cast<int64_t>(i) * 2 + (is_new ? 1 : 0));
+      process.row.lease = LeaseEpoch(int64_t{pair} * 100 + static_cast<int64_t>(i));
       process.row.experiment.pair = pair;
       process.row.experiment.round = static_cast<int>(i) + 1;
       process.row.experiment.side = is_new ? "new" : "base";
