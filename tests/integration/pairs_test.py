@@ -44,6 +44,7 @@ class Pairs(FleetTest):
         learned = {floor["metric"]: floor for floor in floors}
         self.assertEqual(learned["compiled_latency"]["processes"], 2 * len(rounds), "an A/A run is remembered")
         self.assertGreater(learned["speedup"]["between"], 0)
+        self.assertNotIn("round", learned["speedup"]["experiment"], "a floor is of the series")
         self.assertIn("Good", self.fleet.ctl("calibrate", "--show").expect().out)
         why = self.fleet.ctl("compare", job, "--why", "Good")
         self.assertIn("rounds", why.out)

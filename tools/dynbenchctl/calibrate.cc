@@ -11,6 +11,7 @@
 #include "common/formats/format_number.h"
 #include "common/judge/metrics.h"
 #include "common/plan/experiment.h"
+#include "common/plan/pairs.h"
 #include "tools/dynbenchctl/source.h"
 #include "tools/dynbenchctl/submit.h"
 #include "tools/dynbenchctl/table.h"
@@ -40,7 +41,9 @@ absl::StatusOr<std::vector<NamedFloor>> LoadNamed(Source& source) {
   for (const JobId job : jobs) {
     ASSIGN_OR_RETURN(const auto results, source.Results(job, /*with_samples=*/false));
     for (const RowView& result : results) {
-      by_series.try_emplace(plan::SeriesKey(result.row.experiment), result.row.experiment);
+      const auto [named, added] =
+          by_series.try_emplace(plan::SeriesKey(result.row.experiment), result.row.experiment);
+      if (added) plan::LeavePair(&named->second);  // a floor is of the series, not of a round
     }
   }
   std::vector<NamedFloor> floors;

@@ -30,7 +30,13 @@ std::vector<RoundFigures> Statuses(const std::vector<std::pair<bool, bool>>& rou
 
 struct Counts {
   int changed = 0, same = 0, undecided = 0;
-  double rounds = 0;  // on average
+  double rounds = 0;          // on average
+  double rounds_squared = 0;  // likewise
+
+  // Standard error of `rounds`: a sanitizer leaves a tenth of the pairs.
+  double RoundsError() const {
+    return std::sqrt((rounds_squared - rounds * rounds) / (changed + same + undecided));
+  }
 };
 
 // `sigma`: of a round's change.
@@ -47,7 +53,9 @@ Counts Simulate(const PairRules& rules, double change, double sigma, int pairs, 
       rounds.push_back(Round(std::log1p(change) + sigma * stats::Normal(generator)));
       step = DecidePair(rules, rounds, kTimed);
     }
-    counts.rounds += static_cast<double>(rounds.size()) / pairs;
+    const auto taken = static_cast<double>(rounds.size());
+    counts.rounds += taken / pairs;
+    counts.rounds_squared += taken * taken / pairs;
     counts.changed += step.verdict == PairVerdict::kChanged ? 1 : 0;
     counts.same += step.verdict == PairVerdict::kSame ? 1 : 0;
     counts.undecided += step.verdict == PairVerdict::kUndecided ? 1 : 0;
@@ -100,12 +108,13 @@ TEST(PairDecision, ANightTakesAtMostHalfOfTheRoundsOfAFixedPlanOfTheSamePower) {
   rules.noise = {sigma * sigma, 20};  // as NoiseOfPairs learns it in a night
   const double fixed = stats::FixedRounds(std::log1p(rules.effect), sigma, rules.alpha, rules.beta);
   const double unchanged = Simulate(rules, 0, sigma, 1000, 60).rounds;
-  const double least = Simulate(rules, 0.02, sigma, 1000, 61).rounds;
+  const Counts hardest = Simulate(rules, 0.02, sigma, 1000, 61);
+  const double least = hardest.rounds;
   const double larger = Simulate(rules, 0.04, sigma, 1000, 62).rounds;
   std::cout << "fixed plan: " << fixed << " rounds\n";
   EXPECT_LE(unchanged, 0.5 * fixed);
   EXPECT_LE(larger, 0.5 * fixed);
-  EXPECT_LE(least, 0.65 * fixed) << "the hardest change of all";
+  EXPECT_LE(least, 0.62 * fixed + 2 * hardest.RoundsError()) << "the hardest change of all";
   // One model in ten changed.
   EXPECT_LE(0.9 * unchanged + 0.05 * least + 0.05 * larger, 0.5 * fixed);
 }
