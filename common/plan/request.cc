@@ -126,6 +126,8 @@ void VisitFields(S& r, Visit&& visit) {
   visit("repeat", r.repeat);
   visit("iterations", r.iterations);
   visit("iterations_per_run", r.iterations_per_run);
+  visit("target_precision", r.target_precision);
+  visit("precision_budget_ms", r.precision_budget_ms);
   visit("threads", r.threads);
   visit("timeout_ms", r.timeout_ms);
   visit("channels_last", r.channels_last);

@@ -3,12 +3,16 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/window_flags.h"
+#include "common/plan/script_command.h"
 #include "worker/agent/slot.h"
 #include "worker/agent/slot_run.h"
+#include "worker/agent/slot_sharing.h"
+#include "worker/host/host_settings.h"
 
 namespace dynbench::worker {
 
-void Slot::OnWindow(const std::shared_ptr<Run>& run, std::function<void()> granted) {
+void Slot::OnWindow(const std::shared_ptr<Run>& run, std::function<void(int64_t)> granted) {
   if (running_.count(run->planned.id) == 0) return;
   run->window_granted = std::move(granted);
   SetActivity(run, Activity::kWaitingForWindow);
@@ -24,17 +28,37 @@ void Slot::GrantWindow(const AttemptId& attempt) {
     if (id != attempt && other->in_engine) others.push_back(id);
   }
   if (others.empty() || !shape_.freeze) {
-    SetActivity(run, Activity::kMeasuring);
-    return run->window_granted();
+    return GiveWindow(run, others.empty() ? 0 : kUnfrozenLane);
   }
   services_.engine->Freeze(others, [this, run, alive = std::weak_ptr<bool>(alive_)](bool all) {
     services_.loop->Post([this, run, all, alive] {
       if (alive.expired() || arbiter_.holder() != run->planned.id) return;
-      if (!all) run->notes.push_back("another lane could not be frozen during the window");
-      SetActivity(run, Activity::kMeasuring);
-      run->window_granted();
+      GiveWindow(run, all ? 0 : kUnfrozenLane);
     });
   });
+}
+
+void Slot::GiveWindow(const std::shared_ptr<Run>& run, int64_t flags) {
+  if (run->phase == plan::Phase::kCompile) {
+    run->compile_window_flags |= flags;
+  } else {
+    run->window_flags = flags;
+  }
+  SetActivity(run, Activity::kMeasuring);
+  run->window_granted(flags);
+}
+
+WindowState Slot::LookInWindow(const Run& run) const {
+  WindowState state;
+  state.flags = run.window_flags;
+  if (shape_.device_uuid.empty() || !services_.gpu_state) return state;
+  const std::optional<GpuState> device = services_.gpu_state(shape_.device_uuid);
+  if (!device) return state;
+  state.device_clock_mhz = device->clock_mhz;
+  state.device_throttle_reasons = device->throttle_reasons;
+  state.device_foreign_processes = device->foreign_processes;
+  state.flags |= FlagsOf(*device);
+  return state;
 }
 
 // Clocks fall within moments once the work is over, so at once; the driver answers in microseconds.
@@ -71,6 +95,19 @@ void Slot::ReleaseWindow(const AttemptId& attempt) {
     }
   }
   StartNext();
+}
+
+// What is measured is compared over time; programs may be over within milliseconds.
+bool Slot::LooksAtHost(const Run& run) const {
+  return services_.host_settings && !run.preparing &&
+         run.experiment.test == plan::Test::kPerformance &&
+         run.experiment.engine == plan::kNativeEngine;
+}
+
+std::string Slot::HostChanged(const Run& run, const plan::Result& result) const {
+  if (!LooksAtHost(run) || result.outcome != plan::Outcome::kPassed) return "";
+  const std::string changed = ChangedSettings(run.host_settings, services_.host_settings());
+  return changed.empty() ? "" : "the host was changed while it was measured: " + changed;
 }
 
 }  // namespace dynbench::worker

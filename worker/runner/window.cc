@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "common/base/window_flags.h"
 #include "worker/runner/canary.h"
 #include "worker/runner/cores.h"
 #include "worker/runner/python_embedding.h"
@@ -11,13 +12,15 @@ namespace py = pybind11;
 namespace dynbench::runner {
 namespace {
 
-// Reads what the worker says until it gives the window.
-void AwaitGo(AttemptRun& run) {
+constexpr int kMostWindows = 3;
+
+// Reads what the worker says until it says `awaited`.
+Json Await(AttemptRun& run, const std::string& awaited) {
   while (true) {
     while (const auto line = run.control.TakeLine()) {
       const Json message = Json::parse(*line, nullptr, /*allow_exceptions=*/false);
       const std::string type = message.is_object() ? message.value("type", "") : "";
-      if (type == "go") return;
+      if (type == awaited) return message;
       if (type == "frozen") {
         run.phases.AddFrozen(message.value("begin_ns", int64_t{0}),
                              message.value("end_ns", int64_t{0}));
@@ -34,13 +37,29 @@ Json ReadConditions(const AttemptRun& run) {
   return FromPython(Shim("conditions").attr("read")(run.device.type()));
 }
 
-void EnterWindow(AttemptRun& run) {
+int64_t EnterWindow(AttemptRun& run) {
   const int64_t asked_ns = NowNs();
   run.control.Send(R"({"type":"window"})");
-  AwaitGo(run);
+  const Json go = Await(run, "go");
   const int64_t given_ns = NowNs();
   run.phases.AddFrozen(asked_ns, given_ns);
   run.windows.waited_ns += given_ns - asked_ns;
+  return go.value("flags", int64_t{0});
+}
+
+void EnterQuietWindow(AttemptRun& run) {
+  for (int window = 1;; ++window) {
+    const bool unfrozen = (EnterWindow(run) & kUnfrozenLane) != 0;
+    // Alone in its slot there is nobody who would stand still the next time.
+    if (!unfrozen || run.attempt.lanes <= 1 || window == kMostWindows) return;
+    LeaveWindow(run);
+  }
+}
+
+int64_t LookAtDevice(AttemptRun& run) {
+  if (!run.device.is_accelerator() || run.attempt.copy) return 0;
+  run.control.Send(R"({"type":"look"})");
+  return Await(run, "state").value("flags", int64_t{0});
 }
 
 void LeaveWindow(AttemptRun& run) { run.control.Send(R"({"type":"window_done"})"); }

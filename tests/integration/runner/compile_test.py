@@ -62,15 +62,30 @@ class Windows(WithTiny):
         self.assertEqual(attempt.windows, ["ready"])
         self.assertNotIn("autotune_windows", attempt.result["metrics"])
 
+    def measure(self, lanes, flags):
+        whole = small("Mlp", "performance", "eager", repeat=4)
+        attempt = self.lane.start(whole, model_file=TINY, lanes=lanes)
+        attempt.window_flags = list(flags)
+        attempt.finish()
+        self.assert_result(attempt, outcome="passed", status="measured")
+        return attempt.windows
+
+    def test_a_window_in_which_a_lane_runs_on_is_asked_for_again(self):
+        self.assertEqual(self.measure(2, [8]), ["ready"] * 2)
+        self.assertEqual(self.measure(2, [8] * 9), ["ready"] * 3, "and taken in the end")
+        self.assertEqual(self.measure(1, [8]), ["ready"], "nobody could stand still the next time")
+
     def test_what_the_window_was_like_is_in_the_row(self):
         attempt = self.tiny("Mlp", backend="eager", repeat=4)
         self.assert_result(attempt, outcome="passed", status="measured")
         metrics = attempt.result["metrics"]
         for name in ("host_canary_us", "canary_spread", "canary_waits", "window_foreign_load",
-                     "window_repeats", "window_wait_s"):
+                     "window_repeats", "window_wait_s", "window_flags", "timed_pairs"):
             self.assertIn(name, metrics)
         self.assertGreater(metrics["host_canary_us"], 10)
         self.assertLessEqual(metrics["window_repeats"], 2)
+        self.assertEqual(metrics["window_flags"] & ~(1 | 2 | 16), 0, "what a CPU can have")
+        self.assertEqual(metrics["window_flags"] & 1, int(metrics["window_foreign_load"] > 0.1))
         disturbed = [n for n in attempt.result["notes"] if n.startswith("window disturbed")]
         self.assertGreaterEqual(len(disturbed), metrics["window_repeats"])
         self.assertEqual(len(attempt.result["eager_ns"]), 4)

@@ -48,6 +48,8 @@ Request Everything() {
   r.iterations = 4;
   r.iterations_per_run = 5;
   r.threads = 6;
+  r.target_precision = 0.02;
+  r.precision_budget_ms = 7;
   r.timeout_ms = 1;
   r.tolerance = 0.5;
   r.amp_dtype = "float16";
