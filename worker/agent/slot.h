@@ -137,7 +137,9 @@ class Slot {
   void OnReturned(const std::shared_ptr<Run>& run, const std::string& reason);
   void OnPhaseLimit(const std::shared_ptr<Run>& run, const std::string& reason,
                     const std::string& log);
-  void OnWindow(const std::shared_ptr<Run>& run, std::function<void()> granted);
+  void OnWindow(const std::shared_ptr<Run>& run, DeviceUse use, std::function<void()> granted);
+  void OnOffDevice(const std::shared_ptr<Run>& run);
+  bool StandsStill(const Run& other, DeviceUse use) const;
   void GrantWindow(const AttemptId& attempt);
   void ReleaseWindow(const AttemptId& attempt);
   std::string CacheKey(const Run& run) const;

@@ -28,20 +28,23 @@ void AwaitGo(AttemptRun& run) {
   }
 }
 
+// `use`: what for, as worker/runner/PROTOCOL.md has it.
+void AskFor(const char* use, AttemptRun& run) {
+  const int64_t asked_ns = NowNs();
+  run.control.Send(Json{{"type", "window"}, {"use", use}}.dump());
+  AwaitGo(run);
+  const int64_t given_ns = NowNs();
+  run.phases.AddFrozen(asked_ns, given_ns);
+  run.windows.waited_ns += given_ns - asked_ns;
+}
+
 }  // namespace
 
 Json ReadConditions(const AttemptRun& run) {
   return FromPython(Shim("conditions").attr("read")(run.device.type()));
 }
 
-void EnterWindow(AttemptRun& run) {
-  const int64_t asked_ns = NowNs();
-  run.control.Send(R"({"type":"window"})");
-  AwaitGo(run);
-  const int64_t given_ns = NowNs();
-  run.phases.AddFrozen(asked_ns, given_ns);
-  run.windows.waited_ns += given_ns - asked_ns;
-}
+void EnterWindow(AttemptRun& run) { AskFor("measure", run); }
 
 void LeaveWindow(AttemptRun& run) { run.control.Send(R"({"type":"window_done"})"); }
 
@@ -51,7 +54,7 @@ void TakeWindowsForAutotuning(AttemptRun& run) {
       .attr("install")(py::cpp_function([&run] {
                          // Other threads of the compiler go on meanwhile.
                          const py::gil_scoped_release released;
-                         EnterWindow(run);
+                         AskFor("benchmark", run);
                          AwaitIdleDevice(run.device);
                          run.windows.autotuning_ns -= NowNs();
                        }),
@@ -60,6 +63,21 @@ void TakeWindowsForAutotuning(AttemptRun& run) {
                          run.windows.autotuning_ns += NowNs();
                          ++run.windows.autotunings;
                          LeaveWindow(run);
+                       }));
+}
+
+void LeaveDeviceToCompile(AttemptRun& run) {
+  // On a CPU compiling takes what others measure on.
+  if (run.attempt.lanes <= 1 || run.attempt.experiment.at("device") == "cpu") return;
+  Shim("device_use")
+      .attr("install")(run.experiment, py::cpp_function([&run] {
+                         const py::gil_scoped_release released;
+                         run.device.Synchronize();
+                         run.control.Send(R"({"type":"off_device"})");
+                       }),
+                       py::cpp_function([&run] {
+                         const py::gil_scoped_release released;
+                         AskFor("return", run);
                        }));
 }
 

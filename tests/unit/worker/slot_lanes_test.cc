@@ -41,7 +41,7 @@ TEST_F(SlotTest, AnExperimentThatSearchesKernelsOwnsTheSlotAndAllItsCores) {
   UntilRunning(1);
   // The second lane is free, and stays so until the first one is done.
   bool granted = false;
-  engine_.running[1].second.window([&] { granted = true; });
+  engine_.running[1].second.window(DeviceUse::kMeasure, [&] { granted = true; });
   Until([&] { return granted; });
   engine_.running[1].second.window_done();
   EXPECT_EQ(engine_.running.size(), 1u);
@@ -119,7 +119,7 @@ TEST_F(SlotTest, TheClockOfTheDeviceInTheWindowIsInTheRow) {
   for (const plan::Phase phase : {plan::Phase::kCompile, plan::Phase::kMeasure}) {
     bool granted = false;
     observer.phase(phase);
-    observer.window([&] { granted = true; });
+    observer.window(DeviceUse::kMeasure, [&] { granted = true; });
     Until([&] { return granted; });
     observer.window_done();
   }
@@ -133,12 +133,49 @@ TEST_F(SlotTest, TheClockOfTheDeviceInTheWindowIsInTheRow) {
   EXPECT_TRUE(absl::StrContains(finished_[0].result().notes(0), "thermal"));
 }
 
+TEST_F(SlotTest, WhoCompilesOffTheDeviceGoesOnWhileKernelsAreCompared) {
+  Make(3);
+  Lease(7, {1, 2, 3});
+  Until([&] { return engine_.running.size() == 3; });
+  std::vector<int64_t> granted;
+  const auto ask = [&](int64_t id, DeviceUse use) {
+    engine_.running[id].second.window(use, [&, id] { granted.push_back(id); });
+  };
+  const auto until = [&](std::vector<int64_t> ids) { Until([&] { return granted == ids; }); };
+  engine_.running[2].second.off_device();
+  ask(1, DeviceUse::kBenchmark);
+  until({1});
+  EXPECT_EQ(engine_.frozen, (std::set<int64_t>{3}));
+  // One that says so just before it is stopped goes on as well.
+  engine_.running[3].second.off_device();
+  Until([&] { return engine_.frozen.empty(); });
+  // It may use the device again when nobody has it alone any more.
+  ask(2, DeviceUse::kReturn);
+  ask(3, DeviceUse::kMeasure);
+  engine_.running[1].second.window_done();
+  until({1, 2, 3});
+  EXPECT_EQ(engine_.frozen, (std::set<int64_t>{1, 2})) << "samples are taken with nobody beside";
+  engine_.running[3].second.window_done();
+  Until([&] { return engine_.frozen.empty(); });
+  // Stopped for samples, it goes on when kernels are compared next.
+  ask(2, DeviceUse::kMeasure);
+  until({1, 2, 3, 2});
+  EXPECT_EQ(engine_.frozen, (std::set<int64_t>{1, 3}));
+  ask(1, DeviceUse::kBenchmark);
+  engine_.running[2].second.window_done();
+  until({1, 2, 3, 2, 1});
+  EXPECT_EQ(engine_.frozen, (std::set<int64_t>{2})) << "3 never came back to the device";
+  engine_.running[1].second.window_done();
+  for (const int64_t id : {1, 2, 3}) engine_.Pass(id);
+  Until([&] { return slot_->idle(); });
+}
+
 TEST_F(SlotTest, WithoutFreezingLanesRunOnAndTheRowSaysSo) {
   Make(2, [](SlotShape* shape) { shape->freeze = false; });
   Lease(7, {1, 2});
   UntilRunning(2);
   bool granted = false;
-  engine_.running[1].second.window([&] { granted = true; });
+  engine_.running[1].second.window(DeviceUse::kMeasure, [&] { granted = true; });
   Until([&] { return granted; });
   EXPECT_TRUE(engine_.frozen.empty());
   engine_.running[1].second.window_done();
