@@ -21,8 +21,7 @@ void Slot::OnOffDevice(const std::shared_ptr<Run>& run) {
   if (!StandsStill(*run, holder->second->use)) services_.engine->Thaw({run->planned.id});
 }
 
-void Slot::OnWindow(const std::shared_ptr<Run>& run, DeviceUse use,
-                    std::function<void()> granted) {
+void Slot::OnWindow(const std::shared_ptr<Run>& run, DeviceUse use, std::function<void()> granted) {
   if (running_.count(run->planned.id) == 0) return;
   run->window_granted = std::move(granted);
   run->use = use;
