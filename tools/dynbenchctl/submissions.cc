@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 
 // Fields of a request that may be typed beside --preset; everything else is the preset's to decide.
-constexpr std::array<std::string_view, 28> kOpen = {"environments",
+constexpr std::array<std::string_view, 30> kOpen = {"environments",
                                                     "device",
                                                     "models",
                                                     "filters",

@@ -291,9 +291,10 @@ AttemptObserver Slot::Observe(const std::shared_ptr<Run>& run) {
     });
   };
   observer.log = [log = run->log](int64_t, std::string_view bytes) { log->Append(bytes); };
-  observer.window = [this, run, on_loop](std::function<void(int64_t)> granted) {
-    on_loop([this, run, granted = std::move(granted)] { OnWindow(run, granted); });
+  observer.window = [this, run, on_loop](DeviceUse use, std::function<void(int64_t)> granted) {
+    on_loop([this, run, use, granted = std::move(granted)] { OnWindow(run, use, granted); });
   };
+  observer.off_device = [this, run, on_loop] { on_loop([this, run] { OnOffDevice(run); }); };
   observer.look = [this, run, on_loop](std::function<void(const WindowState&)> answer) {
     on_loop([this, run, answer = std::move(answer)] { answer(LookInWindow(*run)); });
   };

@@ -143,7 +143,10 @@ class Slot {
   void OnReturned(const std::shared_ptr<Run>& run, const std::string& reason);
   void OnPhaseLimit(const std::shared_ptr<Run>& run, const std::string& reason,
                     const std::string& log);
-  void OnWindow(const std::shared_ptr<Run>& run, std::function<void(int64_t flags)> granted);
+  void OnWindow(const std::shared_ptr<Run>& run, DeviceUse use,
+                std::function<void(int64_t flags)> granted);
+  void OnOffDevice(const std::shared_ptr<Run>& run);
+  bool StandsStill(const Run& other, DeviceUse use) const;
   WindowState LookInWindow(const Run& run) const;
   void GiveWindow(const std::shared_ptr<Run>& run, int64_t flags);
   void GrantWindow(const AttemptId& attempt);

@@ -35,6 +35,8 @@ struct Slot::Run {
   std::string give_back;              // draining: why it is returned
   Activity activity = Activity::kPreparing;
   std::function<void(int64_t flags)> window_granted;
+  DeviceUse use = DeviceUse::kMeasure;  // what it asked the window for last
+  bool off_device = false;              // computes on its cores only, but in windows
   std::vector<std::string> notes;
   std::shared_ptr<LiveLog> log = std::make_shared<LiveLog>();
   std::map<std::string, std::string> host_settings;  // when it was launched

@@ -12,9 +12,24 @@
 
 namespace dynbench::worker {
 
-void Slot::OnWindow(const std::shared_ptr<Run>& run, std::function<void(int64_t)> granted) {
+// Who benchmarks kernels needs the device; who samples, the host as well.
+bool Slot::StandsStill(const Run& other, DeviceUse use) const {
+  return use == DeviceUse::kMeasure || !other.off_device;
+}
+
+void Slot::OnOffDevice(const std::shared_ptr<Run>& run) {
+  run->off_device = true;
+  const auto holder = running_.find(arbiter_.holder().value_or(run->planned.id));
+  if (holder == running_.end() || holder->second == run) return;
+  // It was stopped just after it said so.
+  if (!StandsStill(*run, holder->second->use)) services_.engine->Thaw({run->planned.id});
+}
+
+void Slot::OnWindow(const std::shared_ptr<Run>& run, DeviceUse use,
+                    std::function<void(int64_t)> granted) {
   if (running_.count(run->planned.id) == 0) return;
   run->window_granted = std::move(granted);
+  run->use = use;
   SetActivity(run, Activity::kWaitingForWindow);
   if (arbiter_.Request(run->planned.id)) GrantWindow(run->planned.id);
 }
@@ -23,10 +38,19 @@ void Slot::GrantWindow(const AttemptId& attempt) {
   const auto it = running_.find(attempt);
   if (it == running_.end()) return ReleaseWindow(attempt);
   const std::shared_ptr<Run> run = it->second;
-  std::vector<AttemptId> others;
-  for (const auto& [id, other] : running_) {
-    if (id != attempt && other->in_engine) others.push_back(id);
+  if (run->use == DeviceUse::kReturn) {
+    run->off_device = false;
+    SetActivity(run, Activity::kCompiling);
+    run->window_granted(0);
+    return ReleaseWindow(attempt);
   }
+  std::vector<AttemptId> others, bystanders;
+  for (const auto& [id, other] : running_) {
+    if (id == attempt || !other->in_engine) continue;
+    (StandsStill(*other, run->use) ? others : bystanders).push_back(id);
+  }
+  // The window before this one may have stopped them.
+  if (shape_.freeze && !bystanders.empty()) services_.engine->Thaw(bystanders);
   if (others.empty() || !shape_.freeze) {
     return GiveWindow(run, others.empty() ? 0 : kUnfrozenLane);
   }
@@ -39,7 +63,7 @@ void Slot::GrantWindow(const AttemptId& attempt) {
 }
 
 void Slot::GiveWindow(const std::shared_ptr<Run>& run, int64_t flags) {
-  if (run->phase == plan::Phase::kCompile) {
+  if (run->use == DeviceUse::kBenchmark) {
     run->compile_window_flags |= flags;
   } else {
     run->window_flags = flags;

@@ -21,6 +21,12 @@ constexpr int64_t kExitAfterResultMs = 10'000;
 // 64 KiB each: more than any result, and an end should somebody hold the socket's other end.
 constexpr int kMostLastReads = 1'024;
 
+DeviceUse UseOf(const nlohmann::json& window) {
+  const std::string use = window.value("use", "measure");
+  if (use == "benchmark") return DeviceUse::kBenchmark;
+  return use == "return" ? DeviceUse::kReturn : DeviceUse::kMeasure;
+}
+
 }  // namespace
 
 std::string Attempt::IdText(const AttemptId& id) {
@@ -133,11 +139,14 @@ void Attempt::HearChild(const nlohmann::json& message) {
     }
     waiting_since_ns_ = MonotonicNow().ns;
     // May be called from any thread, and after this attempt's end.
-    observer_.window([loop = loop_, alive = std::weak_ptr<bool>(alive_), this](int64_t flags) {
-      loop->Post([alive, this, flags] {
-        if (!alive.expired()) GiveWindow(flags);
-      });
-    });
+    observer_.window(UseOf(message),
+                     [loop = loop_, alive = std::weak_ptr<bool>(alive_), this](int64_t flags) {
+                       loop->Post([alive, this, flags] {
+                         if (!alive.expired()) GiveWindow(flags);
+                       });
+                     });
+  } else if (type == "off_device") {
+    if (observer_.off_device) observer_.off_device();
   } else if (type == "look") {
     Look();
   } else if (type == "window_done") {

@@ -47,6 +47,13 @@ struct WindowState {
   int64_t flags = 0;  // common/base/window_flags.h
 };
 
+// What an attempt wants the device for.
+enum class DeviceUse {
+  kMeasure,    // samples: every other attempt of the slot stands still
+  kBenchmark,  // the compiler compares kernels: those that are off the device go on
+  kReturn,     // it was off the device and wants to use it again, beside the others
+};
+
 // Called from the engine's thread, in order; Finished is the last call of an attempt and comes only
 // when nothing of its process tree is left.
 struct AttemptObserver {
@@ -54,8 +61,9 @@ struct AttemptObserver {
   // Bytes of stdout and stderr as they come; `offset` counts what was written so far.
   std::function<void(int64_t offset, std::string_view bytes)> log;
   // Asks for the device's window; `granted` is called once the device is this attempt's alone, with
-  // what is wrong all the same (kUnfrozenLane): who can begin again may ask again.
-  std::function<void(std::function<void(int64_t flags)> granted)> window;
+  // what is wrong all the same (kUnfrozenLane): who can begin again may ask again. A return needs
+  // no `window_done`: it is over when it is granted.
+  std::function<void(DeviceUse use, std::function<void(int64_t flags)> granted)> window;
   std::function<void()> window_done;
   // In its window: how is the device? Unset: nobody can tell.
   std::function<void(std::function<void(const WindowState&)> answer)> look = nullptr;
@@ -69,6 +77,8 @@ struct AttemptObserver {
   // Instead of `finished`, when it was ended at the limit of a phase: the experiment is to run
   // again without. Unset: that is a result, `timeout`.
   std::function<void(std::string reason, std::string log)> phase_limit;
+  // From now on it computes on its own cores only, but in windows, until it asks to return.
+  std::function<void()> off_device;
 };
 
 class Engine {

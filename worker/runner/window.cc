@@ -31,21 +31,24 @@ Json Await(AttemptRun& run, const std::string& awaited) {
   }
 }
 
-}  // namespace
-
-Json ReadConditions(const AttemptRun& run) {
-  return FromPython(Shim("conditions").attr("read")(run.device.type()));
-}
-
-int64_t EnterWindow(AttemptRun& run) {
+// `use`: what for, as worker/runner/PROTOCOL.md has it. Returns what is wrong with the window.
+int64_t AskFor(const char* use, AttemptRun& run) {
   const int64_t asked_ns = NowNs();
-  run.control.Send(R"({"type":"window"})");
+  run.control.Send(Json{{"type", "window"}, {"use", use}}.dump());
   const Json go = Await(run, "go");
   const int64_t given_ns = NowNs();
   run.phases.AddFrozen(asked_ns, given_ns);
   run.windows.waited_ns += given_ns - asked_ns;
   return go.value("flags", int64_t{0});
 }
+
+}  // namespace
+
+Json ReadConditions(const AttemptRun& run) {
+  return FromPython(Shim("conditions").attr("read")(run.device.type()));
+}
+
+int64_t EnterWindow(AttemptRun& run) { return AskFor("measure", run); }
 
 void EnterQuietWindow(AttemptRun& run) {
   for (int window = 1;; ++window) {
@@ -70,7 +73,7 @@ void TakeWindowsForAutotuning(AttemptRun& run) {
       .attr("install")(py::cpp_function([&run] {
                          // Other threads of the compiler go on meanwhile.
                          const py::gil_scoped_release released;
-                         EnterWindow(run);
+                         AskFor("benchmark", run);
                          AwaitIdleDevice(run.device);
                          run.windows.autotuning_ns -= NowNs();
                        }),
@@ -79,6 +82,21 @@ void TakeWindowsForAutotuning(AttemptRun& run) {
                          run.windows.autotuning_ns += NowNs();
                          ++run.windows.autotunings;
                          LeaveWindow(run);
+                       }));
+}
+
+void LeaveDeviceToCompile(AttemptRun& run) {
+  // On a CPU compiling takes what others measure on.
+  if (run.attempt.lanes <= 1 || run.attempt.experiment.at("device") == "cpu") return;
+  Shim("device_use")
+      .attr("install")(run.experiment, py::cpp_function([&run] {
+                         const py::gil_scoped_release released;
+                         run.device.Synchronize();
+                         run.control.Send(R"({"type":"off_device"})");
+                       }),
+                       py::cpp_function([&run] {
+                         const py::gil_scoped_release released;
+                         AskFor("return", run);
                        }));
 }
 

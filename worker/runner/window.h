@@ -35,6 +35,11 @@ void LeaveWindow(AttemptRun& run);
 // benchmarked in a window (shims/autotuning.py). `run` outlives the compiler.
 void TakeWindowsForAutotuning(AttemptRun& run);
 
+// Where others compile beside this attempt on an accelerator: while the compiler traces and
+// generates code, which needs only the host, other attempts' kernels may be benchmarked beside it
+// (shims/device_use.py). `run` outlives the compiler.
+void LeaveDeviceToCompile(AttemptRun& run);
+
 // Metrics of all windows up to now.
 void ReportWindows(AttemptRun& run);
 

@@ -8,11 +8,13 @@ night only (tests/integration/runner/CMakeLists.txt).
 import json
 import os
 import subprocess
+import textwrap
 import unittest
 
 from runner_test import HERE, PYTHON, WithRunner, small
 
 TINY = os.path.join(HERE, "models", "tiny.py")
+SHIMS = os.path.abspath(os.path.join(HERE, "../../../worker/runner/shims"))
 FROM_CPP = ("aot_inductor", "torchscript", "nativert")
 
 
@@ -91,6 +93,48 @@ class Windows(WithTiny):
         self.assertEqual(len(attempt.result["eager_ns"]), 4)
         for name in ("launch_canary_us", "eager_device_busy_ms"):
             self.assertNotIn(name, metrics, "there is no accelerator")
+
+
+class OffTheDevice(unittest.TestCase):
+    """What a compilation says to the slot of an accelerator; the compiler here is the CPU's."""
+
+    CODE = """if True:
+        import json, sys, types
+        package = sys.modules["dynbench_shims"] = types.ModuleType("dynbench_shims")
+        package.__path__ = [%r]
+        import torch
+        from dynbench_shims import device_use
+        told = []
+        device_use.install({"options": {"backend": %r}},
+                           lambda: told.append("off"), lambda: told.append("back"))
+        torch._dynamo.reset()
+        device_use.listen()
+        for name in %r:
+            setattr(torch._inductor.config, name, True)
+
+        @torch.compile
+        def step(x):
+            return x.sin().cos()
+
+        x = torch.ones(8, requires_grad=True)
+        step(x).sum().backward()
+        told.append("again")
+        step(x).sum().backward()
+        print(json.dumps(told))
+    """
+
+    def told(self, backend="inductor", on=()):
+        return ask(textwrap.dedent(self.CODE % (SHIMS, backend, on)))
+
+    def test_it_is_off_the_device_just_while_it_compiles(self):
+        told = self.told()
+        self.assertEqual(told, ["off", "back", "off", "back", "again"], "forward and backward")
+
+    def test_who_computes_while_it_compiles_stays_on_the_device(self):
+        for options in (dict(on=("freezing",)), dict(on=("cpp_wrapper",)),
+                        dict(backend="cudagraphs")):
+            with self.subTest(**options):
+                self.assertEqual(self.told(**options), ["again"])
 
 
 class AheadOfTimeCase(WithTiny):

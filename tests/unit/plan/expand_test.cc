@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "nlohmann/json.hpp"
 #include "tests/unit/plan/plan_testing.h"
 
 namespace dynbench::plan {

@@ -168,7 +168,7 @@ TEST_F(ProgramEngineTest, WhatThisHostLacksIsReturnedAndNamed) {
 TEST_F(ProgramEngineTest, APerformanceTestRunsOnlyInItsWindowAndCanBeCancelledBefore) {
   std::promise<std::function<void(int64_t)>> asked;
   AttemptObserver observer;
-  observer.window = [&](std::function<void(int64_t)> granted) {
+  observer.window = [&](DeviceUse, std::function<void(int64_t)> granted) {
     asked.set_value(std::move(granted));
   };
   AttemptSpec spec = Shell("echo 'dynbench: {\"status\": \"measured\"}'");
@@ -180,7 +180,9 @@ TEST_F(ProgramEngineTest, APerformanceTestRunsOnlyInItsWindowAndCanBeCancelledBe
   granted(0);  // too late: nothing happens
 
   std::promise<std::function<void(int64_t)>> again;
-  observer.window = [&](std::function<void(int64_t)> grant) { again.set_value(std::move(grant)); };
+  observer.window = [&](DeviceUse, std::function<void(int64_t)> grant) {
+    again.set_value(std::move(grant));
+  };
   auto second = Start(Shell("echo 'dynbench: {\"status\": \"measured\"}'"), observer);
   again.get_future().get()(0);
   EXPECT_EQ(second.get().result->outcome, Outcome::kPassed);

@@ -42,7 +42,7 @@ TEST_F(SlotTest, AnExperimentThatSearchesKernelsOwnsTheSlotAndAllItsCores) {
   UntilRunning(1);
   // The second lane is free, and stays so until the first one is done.
   bool granted = false;
-  engine_.running[1].second.window([&](int64_t) { granted = true; });
+  engine_.running[1].second.window(DeviceUse::kMeasure, [&](int64_t) { granted = true; });
   Until([&] { return granted; });
   engine_.running[1].second.window_done();
   EXPECT_EQ(engine_.running.size(), 1u);
@@ -120,7 +120,7 @@ TEST_F(SlotTest, TheClockOfTheDeviceInTheWindowIsInTheRow) {
   for (const plan::Phase phase : {plan::Phase::kCompile, plan::Phase::kMeasure}) {
     bool granted = false;
     observer.phase(phase);
-    observer.window([&](int64_t) { granted = true; });
+    observer.window(DeviceUse::kMeasure, [&](int64_t) { granted = true; });
     Until([&] { return granted; });
     observer.window_done();
   }
@@ -134,12 +134,49 @@ TEST_F(SlotTest, TheClockOfTheDeviceInTheWindowIsInTheRow) {
   EXPECT_TRUE(absl::StrContains(finished_[0].result().notes(0), "thermal"));
 }
 
+TEST_F(SlotTest, WhoCompilesOffTheDeviceGoesOnWhileKernelsAreCompared) {
+  Make(3);
+  Lease(7, {1, 2, 3});
+  Until([&] { return engine_.running.size() == 3; });
+  std::vector<int64_t> granted;
+  const auto ask = [&](int64_t id, DeviceUse use) {
+    engine_.running[id].second.window(use, [&, id](int64_t) { granted.push_back(id); });
+  };
+  const auto until = [&](std::vector<int64_t> ids) { Until([&] { return granted == ids; }); };
+  engine_.running[2].second.off_device();
+  ask(1, DeviceUse::kBenchmark);
+  until({1});
+  EXPECT_EQ(engine_.frozen, (std::set<int64_t>{3}));
+  // One that says so just before it is stopped goes on as well.
+  engine_.running[3].second.off_device();
+  Until([&] { return engine_.frozen.empty(); });
+  // It may use the device again when nobody has it alone any more.
+  ask(2, DeviceUse::kReturn);
+  ask(3, DeviceUse::kMeasure);
+  engine_.running[1].second.window_done();
+  until({1, 2, 3});
+  EXPECT_EQ(engine_.frozen, (std::set<int64_t>{1, 2})) << "samples are taken with nobody beside";
+  engine_.running[3].second.window_done();
+  Until([&] { return engine_.frozen.empty(); });
+  // Stopped for samples, it goes on when kernels are compared next.
+  ask(2, DeviceUse::kMeasure);
+  until({1, 2, 3, 2});
+  EXPECT_EQ(engine_.frozen, (std::set<int64_t>{1, 3}));
+  ask(1, DeviceUse::kBenchmark);
+  engine_.running[2].second.window_done();
+  until({1, 2, 3, 2, 1});
+  EXPECT_EQ(engine_.frozen, (std::set<int64_t>{2})) << "3 never came back to the device";
+  engine_.running[1].second.window_done();
+  for (const int64_t id : {1, 2, 3}) engine_.Pass(id);
+  Until([&] { return slot_->idle(); });
+}
+
 TEST_F(SlotTest, WithoutFreezingLanesRunOnAndTheRowSaysSo) {
   Make(2, [](SlotShape* shape) { shape->freeze = false; });
   Lease(7, {1, 2});
   UntilRunning(2);
   bool granted = false;
-  engine_.running[1].second.window([&](int64_t) { granted = true; });
+  engine_.running[1].second.window(DeviceUse::kMeasure, [&](int64_t) { granted = true; });
   Until([&] { return granted; });
   EXPECT_TRUE(engine_.frozen.empty());
   engine_.running[1].second.window_done();
@@ -155,17 +192,16 @@ TEST_F(SlotTest, ALaneThatRunsOnIsToldAndTheNextWindowForgetsIt) {
   Lease(7, {1, 2});
   UntilRunning(2);
   const AttemptObserver observer = engine_.running[1].second;
-  const auto window = [&](plan::Phase phase, bool freezes) {
+  const auto window = [&](bool freezes) {
     engine_.freezes = freezes;
     int64_t flags = -1;
-    observer.phase(phase);
-    observer.window([&](int64_t given) { flags = given; });
+    observer.window(DeviceUse::kMeasure, [&](int64_t given) { flags = given; });
     Until([&] { return flags >= 0; });
     observer.window_done();
     return flags;
   };
-  EXPECT_EQ(window(plan::Phase::kReady, false), kUnfrozenLane);
-  EXPECT_EQ(window(plan::Phase::kReady, true), 0);
+  EXPECT_EQ(window(false), kUnfrozenLane);
+  EXPECT_EQ(window(true), 0);
   engine_.Pass(1);
   Until([&] { return finished_.size() == 1; });
   EXPECT_FALSE(finished_[0].result().metrics().has_window_flags()) << "it was taken again";
@@ -175,8 +211,7 @@ TEST_F(SlotTest, ALaneThatRunsOnIsToldAndTheNextWindowForgetsIt) {
   const AttemptObserver other = engine_.running[3].second;
   engine_.freezes = false;
   bool given = false;
-  other.phase(plan::Phase::kCompile);
-  other.window([&](int64_t) { given = true; });
+  other.window(DeviceUse::kBenchmark, [&](int64_t) { given = true; });
   Until([&] { return given; });
   other.window_done();
   engine_.Pass(3);
