@@ -61,7 +61,7 @@ TEST(PredictionsTest, WithoutHistoryTheSuitesFileSaysWhoIsLong) {
     model.typical_compile_s = seconds;
     timm.models.push_back(model);
   }
-  timm.models.push_back({.name = "silent"});
+  timm.models.emplace_back().name = "silent";
   Predictions predictions;
   predictions.LoadTypical({{"timm", timm}});
   EXPECT_FALSE(predictions.Known(Named("long"))) << "another machine's figure is no prediction";
