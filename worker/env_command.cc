@@ -21,8 +21,13 @@ namespace {
 
 void Tell(const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); }
 
-// Two compilations at a time at most: the heavy ones take 1.6 GB each.
-int Jobs() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 2); }
+// As many compilations at a time as there are cores, and memory for: the heavy ones take 1.6 GB.
+int Jobs() {
+  const auto memory_gb =
+      static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 1'000'000'000;
+  const auto cores = static_cast<int64_t>(std::thread::hardware_concurrency());
+  return static_cast<int>(std::clamp<int64_t>(std::min(cores, memory_gb / 2), 1, 64));
+}
 
 }  // namespace
 

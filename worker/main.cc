@@ -26,6 +26,7 @@
 #include "worker/host/core_set.h"
 #include "worker/process/program_lane.h"
 #include "worker/process/unique_fd.h"
+#include "worker/process/watchdog.h"
 
 namespace dynbench::worker {
 namespace {
@@ -42,7 +43,8 @@ struct Flags {
   std::string share = "1/1";
   std::string pool;
   std::string devices = "auto";
-  int lanes = 0;
+  std::string lanes = "auto";
+  bool no_freeze = false;
   int64_t disk_low_mib = 2'048;
   int64_t cache_cap_mib = 20'480;
   int64_t artifacts_cap_mib = 10'240;
@@ -169,6 +171,15 @@ absl::StatusOr<std::map<std::string, std::string>> Labels(const Flags& flags,
   return labels;
 }
 
+// 0: each slot chooses.
+absl::StatusOr<int> ParseLanes(const std::string& text) {
+  int lanes = 0;
+  if (text == "auto" || text == "0") return 0;
+  if (absl::SimpleAtoi(text, &lanes) && lanes >= 1 && lanes <= 64) return lanes;
+  return absl::InvalidArgumentError(
+      absl::StrCat("--lanes \"", text, "\" is neither auto nor a number from 1 to 64"));
+}
+
 absl::Status RunWorker(const Flags& flags) {
   // Blocked in every thread; taken from a descriptor below.
   sigset_t stops;
@@ -200,7 +211,9 @@ absl::Status RunWorker(const Flags& flags) {
   options.state_dir = flags.state_dir;
   options.environments_dir = flags.environments_dir;
   options.pool = flags.pool;
-  options.slots = PlanSlots(options.inventory, options.cores, gpus, flags.lanes);
+  ASSIGN_OR_RETURN(const int lanes, ParseLanes(flags.lanes));
+  options.slots = PlanSlots(options.inventory, options.cores, gpus, lanes);
+  for (SlotShape& slot : options.slots) slot.freeze = !flags.no_freeze;
   options.disk_low_bytes = flags.disk_low_mib << 20;
   options.cache_cap_bytes = flags.cache_cap_mib << 20;
   options.artifacts_cap_bytes = flags.artifacts_cap_mib << 20;
@@ -274,8 +287,14 @@ int Main(int argc, char** argv) {
         ->check(CLI::Range(1, 600));
     to->add_option("--devices", flags.devices, "auto (GPUs if there are any), cpu or cuda")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
-    to->add_option("--lanes", flags.lanes, "Experiments side by side in a slot (0: chosen)")
-        ->check(CLI::Range(0, 64));
+    to->add_option(
+        "--lanes", flags.lanes,
+        "Experiments side by side in a slot: 1 to 64, or auto, which is 1 on a CPU and on "
+        "a GPU chosen from cores and memory");
+    to->add_flag(
+        "--no-freeze", flags.no_freeze,
+        "Let other lanes run on while one measures: for tools/bench lanes, which shows what "
+        "it costs; such numbers are good for nothing else");
     to->add_option("--disk-low-mib", flags.disk_low_mib, "Take no work with less free space")
         ->check(CLI::NonNegativeNumber);
     to->add_option("--cache-cap-mib", flags.cache_cap_mib, "Size of the store of prepared caches")
@@ -326,5 +345,6 @@ int Main(int argc, char** argv) {
 int main(int argc, char** argv) {
   // The worker's own lanes for programs are this program again.
   if (const auto lane = dynbench::worker::RunAsProgramLane(argc, argv)) return *lane;
+  if (const auto watchdog = dynbench::worker::RunAsWatchdog(argc, argv)) return *watchdog;
   return dynbench::worker::Main(argc, argv);
 }

@@ -27,6 +27,8 @@ int64_t UnitMs(char unit) {
   }
 }
 
+std::string TwoDigits(int64_t value) { return absl::StrCat(value < 10 ? "0" : "", value); }
+
 }  // namespace
 
 absl::StatusOr<int64_t> ParseDurationMs(const std::string& text, const std::string& flag) {
@@ -46,11 +48,19 @@ absl::StatusOr<int64_t> ParseDurationMs(const std::string& text, const std::stri
   return static_cast<int64_t>(std::llround(value * static_cast<double>(unit_ms)));
 }
 
+std::string FormatSeconds(double seconds) {
+  if (seconds < 9.95) {
+    const auto tenths = static_cast<int64_t>(std::llround(std::max(0.0, seconds) * 10));
+    return absl::StrCat(tenths / 10, ".", tenths % 10, " s");
+  }
+  const auto whole = static_cast<int64_t>(std::llround(seconds));
+  if (whole < 60) return absl::StrCat(whole, " s");
+  if (whole < 3600) return absl::StrCat(whole / 60, " min ", TwoDigits(whole % 60), " s");
+  return absl::StrCat(whole / 3600, " h ", TwoDigits(whole % 3600 / 60), " min");
+}
+
 std::string FormatDuration(int64_t ns) {
-  const int64_t seconds = std::max<int64_t>(ns, 0) / kNsPerSecond;
-  if (seconds < 60) return absl::StrCat(seconds, " s");
-  if (seconds < 3600) return absl::StrCat(seconds / 60, " min ", seconds % 60, " s");
-  return absl::StrCat(seconds / 3600, " h ", seconds / 60 % 60, " min");
+  return FormatSeconds(static_cast<double>(ns) / static_cast<double>(kNsPerSecond));
 }
 
 }  // namespace dynbench

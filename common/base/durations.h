@@ -12,7 +12,10 @@ namespace dynbench {
 // `flag`.
 absl::StatusOr<int64_t> ParseDurationMs(const std::string& text, const std::string& flag);
 
-// Nanoseconds as "45 s", "3 min 20 s", "2 h 5 min"; less than nothing is "0 s".
+// "0.8 s", "42 s", "3 min 05 s", "2 h 10 min"; less than nothing is "0.0 s". Independent of the
+// locale.
+std::string FormatSeconds(double seconds);
+// Likewise, of nanoseconds.
 std::string FormatDuration(int64_t ns);
 
 }  // namespace dynbench

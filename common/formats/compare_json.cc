@@ -43,6 +43,10 @@ Json ResultJson(const Comparison& comparison, const Judgement& j) {
                {"base_processes", j.base_processes},
                {"new_processes", j.fresh_processes},
                {"same_host", pair.same_host}};
+  if (pair.paired) {
+    json["rounds"] = pair.rounds.size();
+    json["ended"] = pair.ended;
+  }
   if (j.metric == judge::Metric::kStatus) {
     json["base_status"] = j.base_status;
     json["new_status"] = j.fresh_status;
@@ -135,6 +139,7 @@ Json CompareJson(const Comparison& comparison) {
       {"rules", RulesJson(comparison.options)},
       {"gate",
        {{"state", std::string(ToString(comparison.gate))}, {"reason", comparison.gate_reason}}},
+      {"pair_job", comparison.pair_job},
       {"notes", comparison.notes},
       {"common", comparison.pairing.pairs.size()}};
   for (const char* key : {"software", "summary", "findings", "results", "left_out"}) {

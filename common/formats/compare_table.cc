@@ -229,6 +229,7 @@ std::string Head(const Comparison& comparison) {
 std::string Foot(const Comparison& comparison) {
   const judge::Rules& rules = comparison.options.rules;
   std::string text = "means are over models that passed on both sides.  runs: processes a side.  ";
+  if (comparison.pair_job) text += "changes are of rounds, both sides measured together.  ";
   text += "needed: the change that would be told.\n";
   text += "told: more than " + Percent(rules.threshold) +
           ", certain at a false discovery rate of " + Percent(rules.false_discovery_rate) +

@@ -123,6 +123,44 @@ Section VerdictSection(const Comparison& comparison, size_t pair) {
   return section;
 }
 
+// Every round that was begun, in its order: what one side's process had, the other's did too.
+Section RoundSection(const judge::Pair& pair) {
+  Section section;
+  section.title = "rounds";
+  section.columns = {{"round", Align::kRight, 0},        {"first", Align::kLeft, 2},
+                     {"host", Align::kLeft, 3},          {"lease", Align::kRight, 4},
+                     {"compiled ms", Align::kLeft, 0},   {"change", Align::kRight, 0},
+                     {"eager change", Align::kRight, 1}, {"counts", Align::kLeft, 0}};
+  const auto value = [](judge::Metric metric, const Process* process) -> std::optional<double> {
+    if (process == nullptr || !process->row.result) return std::nullopt;
+    return ValueOf(metric, *process->row.result);
+  };
+  const auto change = [&](judge::Metric metric, const judge::MeasuredRound& round) -> std::string {
+    const auto base = value(metric, round.base), fresh = value(metric, round.fresh);
+    return base && fresh ? Change(*fresh / *base - 1) : "-";
+  };
+  for (const judge::MeasuredRound& round : pair.rounds) {
+    const auto base = value(judge::Metric::kCompiledLatency, round.base);
+    const auto fresh = value(judge::Metric::kCompiledLatency, round.fresh);
+    const Process* any = round.base != nullptr ? round.base : round.fresh;
+    const bool counts = round.judgement.state == judge::RoundState::kCounts;
+    const bool open = round.judgement.state == judge::RoundState::kOpen;
+    section.rows.push_back(
+        {{std::to_string(round.number)},
+         {round.base_first ? "base" : "new"},
+         {any->row.worker_host},
+         {std::to_string(any->row.lease.value)},
+         {(base ? Milliseconds(*base) : "-") + " → " + (fresh ? Milliseconds(*fresh) : "-")},
+         {change(judge::Metric::kCompiledLatency, round)},
+         {change(judge::Metric::kEagerLatency, round)},
+         {counts ? "yes"
+          : open ? "not yet"
+                 : "no: " + round.judgement.reason}});
+  }
+  if (!pair.ended.empty()) section.after.push_back(pair.ended);
+  return section;
+}
+
 std::string RankLine(const judge::Pair& pair) {
   const auto base = MediansMs(pair.base, judge::Metric::kCompiledLatency);
   const auto fresh = MediansMs(pair.fresh, judge::Metric::kCompiledLatency);
@@ -151,6 +189,7 @@ std::string CompareWhy(const Comparison& comparison, const std::string& model,
     AddProcesses("base", pair.base, &clusters, &processes);
     AddProcesses("new", pair.fresh, &clusters, &processes);
     text += Render(processes, view.markdown, style);
+    if (pair.paired) text += Render(RoundSection(pair), view.markdown, style);
     std::string lines = SideLine("base", pair.base, &clusters) +
                         SideLine("new", pair.fresh, &clusters) + RankLine(pair);
     for (const auto& difference : pair.differences) {

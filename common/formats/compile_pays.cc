@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/durations.h"
 #include "common/formats/format_number.h"
 #include "common/stats/break_even.h"
 #include "nlohmann/json.hpp"
@@ -151,7 +152,7 @@ std::string PaysTable(const store::JobRow& job, const std::vector<ResultRow>& ro
                   known ? Cell{Fixed(p.compile_s, 1)} : none,
                   known ? Cell{Milliseconds(p.saved_ms)} : none,
                   p.calls ? Cell{Calls(*p.calls)} : none,
-                  p.running_s ? Cell{Duration(*p.running_s)} : none});
+                  p.running_s ? Cell{FormatSeconds(*p.running_s)} : none});
   }
   return title + table.Render(style) + "\n" + Summary(paybacks);
 }

@@ -1,20 +1,10 @@
 #include "common/formats/format_number.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 
 namespace dynbench::formats {
-namespace {
-
-std::string TwoDigits(int64_t value) {
-  return value < 10 ? "0" + std::to_string(value) : std::to_string(value);
-}
-
-}  // namespace
-
 std::string Fixed(double value, int decimals) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
@@ -34,14 +24,6 @@ std::string Milliseconds(double ms) {
 std::string Percent(double fraction) {
   const double percent = fraction * 100;
   return Fixed(percent, std::fabs(percent) < 9.95 ? 1 : 0) + "%";
-}
-
-std::string Duration(double seconds) {
-  if (seconds < 9.95) return Fixed(std::max(0.0, seconds), 1) + " s";
-  const auto whole = static_cast<int64_t>(std::llround(seconds));
-  if (whole < 60) return std::to_string(whole) + " s";
-  if (whole < 3600) return std::to_string(whole / 60) + " min " + TwoDigits(whole % 60) + " s";
-  return std::to_string(whole / 3600) + " h " + TwoDigits(whole % 3600 / 60) + " min";
 }
 
 }  // namespace dynbench::formats

@@ -9,6 +9,5 @@ std::string Fixed(double value, int decimals);  // "1.250000"
 std::string Times(double ratio);                // "1.42x"
 std::string Milliseconds(double ms);   // "0.123", "30.12", "1204.5": four digits that count
 std::string Percent(double fraction);  // 0.0123 -> "1.2%"; from 10 % on without decimals
-std::string Duration(double seconds);  // "0.8 s", "42 s", "3 min 05 s", "2 h 10 min"
 
 }  // namespace dynbench::formats

@@ -4,10 +4,13 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/durations.h"
 #include "common/formats/format_number.h"
+#include "common/plan/pairs.h"
 
 namespace dynbench::formats {
 namespace {
@@ -75,10 +78,31 @@ std::string Skips(const plan::Plan& plan) {
   return text;
 }
 
+// Of a pair its first row, with both environments.
+plan::Plan OneRowAPair(const plan::Plan& whole) {
+  plan::Plan plan = whole;
+  std::map<int, std::map<std::string, std::string>> environments;  // by pair and side
+  for (const Experiment& e : whole.experiments) {
+    if (e.pair > 0) environments[e.pair][e.side] = e.environment;
+  }
+  std::set<int> seen;
+  std::erase_if(plan.experiments,
+                [&](const Experiment& e) { return e.pair > 0 && !seen.insert(e.pair).second; });
+  for (Experiment& e : plan.experiments) {
+    if (e.pair == 0) continue;
+    auto& sides = environments.at(e.pair);
+    e.environment = absl::StrCat(sides[plan::kBaseSide], " → ", sides[plan::kNewSide]);
+  }
+  return plan;
+}
+
 }  // namespace
 
-std::string PlanTable(const plan::Plan& plan, std::optional<double> expected_s,
-                      const std::vector<std::string>& placements, const TableStyle& style) {
+std::string PlanTable(const plan::Plan& whole, std::optional<double> expected_s,
+                      const std::vector<std::string>& placements, const TableStyle& style,
+                      std::optional<double> expected_p90_s) {
+  const plan::Plan plan = OneRowAPair(whole);
+  const bool pairs = plan.experiments.size() < whole.experiments.size();
   std::string text;
   size_t skipped = 0;
   if (!plan.experiments.empty()) {
@@ -108,10 +132,19 @@ std::string PlanTable(const plan::Plan& plan, std::optional<double> expected_s,
     text += absl::StrCat(Paint("warning:", Tone::kWarning, style), " ", Printable(warning), "\n");
   }
   for (const std::string& placement : placements) text += Printable(placement) + "\n";
-  text += absl::StrCat(plan.experiments.size(), " experiments: ", plan.experiments.size() - skipped,
+  text += absl::StrCat(plan.experiments.size(),
+                       pairs ? " pairs: " : " experiments: ", plan.experiments.size() - skipped,
                        " to run, ", skipped, " skipped");
   if (expected_s && *expected_s >= 0) {
-    text += absl::StrCat("; expected to take ", Duration(*expected_s));
+    text +=
+        absl::StrCat("; expected to take ", pairs ? "at least " : "", FormatSeconds(*expected_s));
+    if (expected_p90_s && *expected_p90_s > *expected_s) {
+      text += absl::StrCat(" (nine times in ten at most ", FormatSeconds(*expected_p90_s), ")");
+    }
+  }
+  if (pairs) {
+    text += absl::StrCat("; ", whole.experiments.size(),
+                         " experiments in all, those of rounds that no decision needs are skipped");
   }
   return text + "\n";
 }

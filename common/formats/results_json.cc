@@ -80,7 +80,7 @@ Json CoverageJson(const store::Coverage& c) {
 }
 
 Json PlanJson(const plan::Plan& plan, std::optional<double> expected_s,
-              const std::vector<std::string>& placements) {
+              const std::vector<std::string>& placements, std::optional<double> expected_p90_s) {
   Json experiments = Json::array();
   int64_t skipped = 0;
   for (const plan::Experiment& e : plan.experiments) {
@@ -92,6 +92,7 @@ Json PlanJson(const plan::Plan& plan, std::optional<double> expected_s,
           {"skipped", skipped},
           {"partitions", plan.partitions},
           {"expected_s", expected_s ? Json(*expected_s) : Json(nullptr)},
+          {"expected_p90_s", expected_p90_s ? Json(*expected_p90_s) : Json(nullptr)},
           {"placements", placements},
           {"warnings", plan.warnings},
           {"experiments", std::move(experiments)}};
@@ -132,6 +133,7 @@ Json StatusJson(const std::vector<JobProgress>& jobs) {
     Json json = JobJson(progress.job);
     json.update(CoverageJson(progress.job.coverage));
     json["eta_s"] = progress.eta_s ? Json(*progress.eta_s) : Json(nullptr);
+    json["eta_p90_s"] = progress.eta_p90_s ? Json(*progress.eta_p90_s) : Json(nullptr);
     json["waiting_reasons"] = progress.waiting_reasons;
     list.push_back(std::move(json));
   }

@@ -15,9 +15,10 @@
 namespace dynbench::formats {
 
 // {"schema": "dynbench.plan/1", "experiments": […], "planned", "skipped", "partitions", "warnings",
-// "expected_s" (null: unknown), "placements"}.
+// "expected_s", "expected_p90_s" (null: unknown), "placements"}.
 nlohmann::json PlanJson(const plan::Plan& plan, std::optional<double> expected_s,
-                        const std::vector<std::string>& placements);
+                        const std::vector<std::string>& placements,
+                        std::optional<double> expected_p90_s = {});
 
 // {"schema": "dynbench.results/1", "job", "coverage", "results"}.
 nlohmann::json ResultsJson(const store::JobRow& job, const std::vector<store::ResultRow>& rows);
@@ -30,8 +31,9 @@ nlohmann::json CoverageJson(const store::Coverage& coverage);
 // A job with what only the coordinator knows of it.
 struct JobProgress {
   store::JobRow job;
-  std::optional<double> eta_s;               // none: unknown, or nothing is left to do
+  std::optional<double> eta_s;               // median; none: unknown, or nothing is left to do
   std::vector<std::string> waiting_reasons;  // why experiments wait
+  std::optional<double> eta_p90_s = {};      // of nine nights in ten
 };
 
 // {"schema": "dynbench.status/1", "jobs": […]}.

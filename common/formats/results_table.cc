@@ -11,8 +11,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/durations.h"
 #include "common/formats/error_clusters.h"
 #include "common/formats/format_number.h"
+#include "common/formats/pair_endings.h"
 
 namespace dynbench::formats {
 namespace {
@@ -29,7 +31,7 @@ struct Dimension {
   const char* title;
   std::string (*of)(const plan::Experiment&);
 };
-const std::array<Dimension, 8> kDimensions = {{
+const std::array<Dimension, 10> kDimensions = {{
     {"suite", [](const plan::Experiment& e) { return e.suite; }},
     {"mode", [](const plan::Experiment& e) { return std::string(plan::ToString(e.mode)); }},
     {"precision",
@@ -39,6 +41,8 @@ const std::array<Dimension, 8> kDimensions = {{
     {"environment", [](const plan::Experiment& e) { return e.environment; }},
     {"profile", [](const plan::Experiment& e) { return e.profile; }},
     {"start", [](const plan::Experiment& e) { return std::string(plan::ToString(e.start)); }},
+    {"round", [](const plan::Experiment& e) { return e.round > 0 ? std::to_string(e.round) : ""; }},
+    {"side", [](const plan::Experiment& e) { return e.side; }},
 }};
 
 std::vector<std::string> WordsOf(const plan::Experiment& e) {
@@ -251,7 +255,7 @@ std::string Title(const store::JobRow& job, const std::vector<ResultRow>& rows,
   if (!rows.empty()) {
     const std::vector<std::string> words = WordsOf(rows[0].experiment);
     for (size_t d = 0; d < words.size(); ++d) {
-      if (varies[d] ||
+      if (varies[d] || words[d].empty() ||
           (std::string_view(kDimensions[d].title) == "profile" && words[d] == "default")) {
         continue;
       }
@@ -451,12 +455,17 @@ std::string ResultLine(const ResultRow& row, const TableStyle& style) {
     if (m.compiled_spread) text += " ± " + Percent(*m.compiled_spread / 2);
     text += ")";
   }
-  if (m.compilation_latency_s) text += ", compiled in " + Duration(*m.compilation_latency_s);
+  if (m.compilation_latency_s) text += ", compiled in " + FormatSeconds(*m.compilation_latency_s);
   return text;
 }
 
-std::string ResultsTable(const store::JobRow& job, const std::vector<ResultRow>& rows,
+std::string ResultsTable(const store::JobRow& job, const std::vector<ResultRow>& all,
                          const TableStyle& style) {
+  std::vector<ResultRow> rows;
+  rows.reserve(all.size());
+  for (const ResultRow& row : all) {
+    if (!row.unneeded_round()) rows.push_back(row);
+  }
   const std::vector<bool> varies = Varies(rows);
   const auto has = [&](Test test) {
     return std::any_of(rows.begin(), rows.end(),
@@ -478,6 +487,7 @@ std::string ResultsTable(const store::JobRow& job, const std::vector<ResultRow>&
   text += Reasons(rows, Outcome::kCancelled, style);
   text += Notes(rows, varies, style);
   text += Means(pairs, varies);
+  text += PairEndings(all);
   text += "\n" + CoverageLine(job.coverage);
   const auto unchecked = std::count_if(rows.begin(), rows.end(), [](const ResultRow& row) {
     return row.result && row.result->status == "pass_due_to_skip";

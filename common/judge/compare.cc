@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "common/stats/stats.h"
 
@@ -92,10 +93,34 @@ void NoteOneProcess(Comparison* comparison) {
   for (const Judgement& j : comparison->judgements) {
     if (j.metric == Metric::kStatus || j.p || j.verdict == Verdict::kIncomparable) continue;
     if (!comparison->pairing.pairs[j.pair].same_host) continue;
+    if (comparison->pair_job) {
+      comparison->notes.push_back("one round cannot tell a change from noise");
+      return;
+    }
     comparison->notes.push_back(
         "one process a side cannot tell a change from noise: compare several jobs a side "
         "(compare 1,2,3 4,5,6) or name jobs of one build with --noise");
     return;
+  }
+}
+
+void NoteRounds(Comparison* comparison) {
+  size_t disturbed = 0, all = 0, open = 0;
+  for (const Pair& pair : comparison->pairing.pairs) {
+    for (const MeasuredRound& round : pair.rounds) {
+      ++all;
+      disturbed += round.judgement.state == RoundState::kDisturbed ? 1 : 0;
+    }
+    open += pair.paired && pair.ended.empty() ? 1 : 0;
+  }
+  if (disturbed > 0) {
+    comparison->notes.push_back(std::to_string(disturbed) + " of " + std::to_string(all) +
+                                " rounds were disturbed and count for nothing (--why MODEL)");
+  }
+  if (open > 0) {
+    comparison->notes.push_back(std::to_string(open) + " of " +
+                                std::to_string(comparison->pairing.pairs.size()) +
+                                " pairs were not decided before their last round, or still run");
   }
 }
 
@@ -148,13 +173,16 @@ std::string_view ToString(Gate gate) {
   return "";
 }
 
-Comparison Compare(const Side& base, const Side& fresh, const std::vector<Process>& noise,
-                   const Options& options) {
+namespace {
+
+Comparison JudgeAll(const Side& base, const Side& fresh, const std::vector<NoiseFloor>& noise,
+                    const Options& options, Pairing pairing, bool pair_job) {
   Comparison comparison;
   comparison.base_name = base.name;
   comparison.fresh_name = fresh.name;
   comparison.options = options;
-  comparison.pairing = PairUp(base, fresh);
+  comparison.pairing = std::move(pairing);
+  comparison.pair_job = pair_job;
   comparison.judgements = Judge(comparison.pairing, noise, options.rules);
   comparison.summary = Summarize(comparison.pairing, options.rules.allow_incomparable);
   comparison.software = BuildDifferences(base, fresh);
@@ -162,8 +190,20 @@ Comparison Compare(const Side& base, const Side& fresh, const std::vector<Proces
   NoteCommonMovement(&comparison);
   NoteHosts(&comparison);
   NoteOneProcess(&comparison);
+  NoteRounds(&comparison);
   Close(&comparison);
   return comparison;
+}
+
+}  // namespace
+
+Comparison Compare(const Side& base, const Side& fresh, const std::vector<NoiseFloor>& noise,
+                   const Options& options) {
+  return JudgeAll(base, fresh, noise, options, PairUp(base, fresh), false);
+}
+
+Comparison ComparePairs(const Side& base, const Side& fresh, const Options& options) {
+  return JudgeAll(base, fresh, {}, options, PairRounds(base, fresh), true);
 }
 
 }  // namespace dynbench::judge

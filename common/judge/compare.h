@@ -40,14 +40,18 @@ struct Comparison {
   std::vector<Judgement> judgements;
   std::vector<SummaryCell> summary;
   std::vector<Difference> software;
-  std::vector<Finding> findings;   // best first
+  std::vector<Finding> findings;  // best first
+  bool pair_job = false;
   std::vector<std::string> notes;  // "eager itself is 12 % slower over 40 models: …"
   Gate gate = Gate::kHolds;
   std::string gate_reason;
 };
 
 // `base` and `fresh` must outlive the comparison, which points into them. `noise`: as in verdict.h.
-Comparison Compare(const Side& base, const Side& fresh, const std::vector<Process>& noise,
+Comparison Compare(const Side& base, const Side& fresh, const std::vector<NoiseFloor>& noise,
                    const Options& options);
+
+// The same of one pair job: its rows of either side, compared round by round.
+Comparison ComparePairs(const Side& base, const Side& fresh, const Options& options);
 
 }  // namespace dynbench::judge

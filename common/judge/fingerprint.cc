@@ -63,11 +63,13 @@ Facts HostFacts(std::string_view inventory_json) {
   Put(&facts, "kernel", Word(json, "kernel"));
   Put(&facts, "memory", Memory(json));
   Put(&facts, "GPU", Gpus(json));
-  for (const char* key : {"driver", "driver_version", "gpu_driver"}) {
-    Put(&facts, "driver", Word(json, key));
-  }
-  for (const char* key : {"cuda_driver", "cuda_driver_version"}) {
-    Put(&facts, "CUDA driver", Word(json, key));
+  Put(&facts, "driver", Word(json, "driver"));
+  Put(&facts, "CUDA driver", Word(json, "cuda"));
+  const auto settings = json.find("settings");
+  if (settings != json.end() && settings->is_object()) {
+    for (const auto& [name, value] : settings->items()) {
+      if (value.is_string()) Put(&facts, name, value.get<std::string>());
+    }
   }
   return facts;
 }

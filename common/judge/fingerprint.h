@@ -16,7 +16,8 @@ namespace dynbench::judge {
 using Facts = std::map<std::string, std::string>;
 
 // From an inventory (dynbench.inventory/1): "host", "CPU", "physical cores", "architecture",
-// "kernel", "memory" (GiB), "GPU", "driver", "CUDA driver". Anything that is no such JSON: none.
+// "kernel", "memory" (GiB), "GPU", "driver", "CUDA driver" and each of its settings by name
+// (worker/host/host_settings.h). Anything that is no such JSON: none.
 Facts HostFacts(std::string_view inventory_json);
 
 // From a worker's description of an environment: "environment" (hash), "torch", "torch commit",

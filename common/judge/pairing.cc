@@ -152,6 +152,65 @@ class Matcher {
 
 }  // namespace
 
+namespace {
+
+RoundSide SideOf(const Process* process) {
+  if (process == nullptr || !process->row.result) return {};
+  return {&*process->row.result, process->row.lease};
+}
+
+// By number of the round, its processes of either side.
+using Rounds = std::map<int, std::pair<const Process*, const Process*>>;
+
+void AddRound(int number, const Process* base, const Process* fresh, Pair* pair) {
+  MeasuredRound round;
+  round.number = number;
+  round.base = base;
+  round.fresh = fresh;
+  // They are planned in the order in which they are measured.
+  round.base_first = base != nullptr && (fresh == nullptr || base->row.id < fresh->row.id);
+  round.judgement = JudgeRound(SideOf(base), SideOf(fresh));
+  if (round.judgement.state == RoundState::kNotNeeded) {
+    if (pair->ended.empty()) pair->ended = round.judgement.reason;
+    return;
+  }
+  const bool begun = SideOf(base).result != nullptr || SideOf(fresh).result != nullptr;
+  if (!begun) return;
+  if (round.judgement.state == RoundState::kCounts) {
+    pair->base.push_back(base);
+    pair->fresh.push_back(fresh);
+  }
+  pair->rounds.push_back(std::move(round));
+}
+
+}  // namespace
+
+Pairing PairRounds(const Side& base, const Side& fresh) {
+  std::map<int, Rounds> pairs;
+  for (const Process& p : base.processes) {
+    pairs[p.row.experiment.pair][p.row.experiment.round].first = &p;
+  }
+  for (const Process& p : fresh.processes) {
+    pairs[p.row.experiment.pair][p.row.experiment.round].second = &p;
+  }
+  Pairing pairing;
+  for (const auto& [number, rounds] : pairs) {
+    Pair pair;
+    pair.paired = true;
+    const auto& first = rounds.begin()->second;
+    pair.experiment = (first.first != nullptr ? first.first : first.second)->row.experiment;
+    for (const auto& [round, sides] : rounds) AddRound(round, sides.first, sides.second, &pair);
+    if (pair.base.empty()) {
+      std::string why = pair.rounds.empty() ? pair.ended : pair.rounds.back().judgement.reason;
+      pairing.left_out.push_back({pair.experiment, why.empty() ? "no round yet" : std::move(why)});
+      continue;
+    }
+    pair.differences = ProcessDifferences(pair.base, pair.fresh);
+    pairing.pairs.push_back(std::move(pair));
+  }
+  return pairing;
+}
+
 bool Pair::comparable() const {
   return std::none_of(differences.begin(), differences.end(),
                       [](const Difference& d) { return d.blocks; });

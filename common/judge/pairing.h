@@ -8,6 +8,7 @@
 
 #include "common/judge/differences.h"
 #include "common/judge/fingerprint.h"
+#include "common/judge/rounds.h"
 
 namespace dynbench::judge {
 
@@ -20,6 +21,11 @@ struct Pair {
   // Both sides ran on the same host(s): what differs is the build, not the machine.
   bool same_host = true;
   size_t dropped_elsewhere = 0;  // processes left out since the other side has none on their host
+  // Of a pair job: base[i] and fresh[i] are one round, so that their difference is compared and not
+  // what came and went between rounds. `rounds`: all that were begun, those that do not count too.
+  bool paired = false;
+  std::vector<MeasuredRound> rounds;
+  std::string ended;  // why it has no further rounds: "pair decided after 4 rounds: …"
 
   bool comparable() const;
 };
@@ -39,6 +45,10 @@ struct Pairing {
 // the fields that differ, which makes it incomparable. Where some hosts measured both sides, only
 // their processes count (a machine is the largest noise there is). Diagnostic reruns never count.
 Pairing PairUp(const Side& base, const Side& fresh);
+
+// The pairs of one pair job, from its rows of either side: rounds that count (rounds.h) give a
+// process to each side.
+Pairing PairRounds(const Side& base, const Side& fresh);
 
 // "timm/mobilenetv2_100 inference performance bfloat16 default cpu".
 std::string SubjectOf(const plan::Experiment& experiment);

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
-#include <numbers>
 #include <set>
 #include <span>
 
@@ -35,32 +33,13 @@ struct Case {
   std::optional<stats::Shift> shift;  // where a test is possible
 };
 
-// Processes of A/A runs by series; each group one build on one host.
-using Noise = std::map<std::string, std::map<std::string, std::vector<const Process*>>>;
+// By series and host.
+using Noise = std::map<std::string, std::map<std::string, std::vector<const NoiseFloor*>>>;
 
-std::string BuildOf(const Process& process) {
-  const auto found = process.build.find("environment");
-  return found == process.build.end() ? process.row.experiment.environment : found->second;
-}
-
-Noise GroupNoise(const std::vector<Process>& processes) {
+Noise GroupNoise(const std::vector<NoiseFloor>& floors) {
   Noise noise;
-  for (const Process& process : processes) {
-    if (!process.row.result) continue;
-    noise[plan::SeriesKey(process.row.experiment)]
-         [process.row.worker_host + "\n" + BuildOf(process)]
-             .push_back(&process);
-  }
+  for (const NoiseFloor& floor : floors) noise[floor.series][floor.worker_host].push_back(&floor);
   return noise;
-}
-
-std::vector<double> LogsOf(Metric metric, const std::vector<const Process*>& processes) {
-  std::vector<double> logs;
-  for (const Process* process : processes) {
-    const auto value = ValueOf(metric, *process->row.result);
-    if (value) logs.push_back(std::log(*value));
-  }
-  return logs;
 }
 
 double Mean(const std::vector<double>& values) {
@@ -70,33 +49,6 @@ double Mean(const std::vector<double>& values) {
 }
 
 // As stats::MedianVariance, from the spread that every row has (interquartile range / median).
-double SamplingVariance(std::optional<double> spread, int repeat) {
-  if (!spread || !std::isfinite(*spread)) return 0;
-  // The range may reach down from the median: on the logarithm's scale that is more.
-  const double range = std::max(*spread, -std::log1p(-std::min(*spread, 0.95)));
-  const double sigma = range / 1.3489795003921634;
-  return std::numbers::pi / 2 * sigma * sigma / std::max(1, repeat);
-}
-
-// Of the middle process: one that was disturbed widens its own spread, not everybody's.
-double SamplingVariance(Metric metric, const std::vector<const Process*>& processes) {
-  std::vector<double> variances;
-  for (const Process* process : processes) {
-    const plan::Metrics& m = process->row.result->metrics;
-    const int repeat = process->row.experiment.repeat;
-    double sum = 0;
-    if (metric != Metric::kCompiledLatency) sum += SamplingVariance(m.eager_spread, repeat);
-    if (metric != Metric::kEagerLatency) sum += SamplingVariance(m.compiled_spread, repeat);
-    variances.push_back(sum);
-  }
-  return variances.empty() ? 0 : stats::Median(variances);
-}
-
-bool HasSamples(Metric metric) {
-  return metric == Metric::kSpeedup || metric == Metric::kCompiledLatency ||
-         metric == Metric::kEagerLatency;
-}
-
 std::string Percent(double share) {
   const double percent = share * 100;
   const double rounded =
@@ -115,25 +67,55 @@ std::string Reasons(const Pair& pair) {
   return text;
 }
 
-// The groups of the noise floor that ran where the pair did.
-std::vector<std::vector<double>> FloorLogs(const Noise& noise, const Pair& pair, Metric metric) {
-  std::vector<std::vector<double>> groups;
+// What is known of the hosts on which the pair ran.
+stats::Variance FloorOf(const Noise& noise, const Pair& pair, Metric metric) {
+  std::vector<stats::Variance> variances;
   const auto of_series = noise.find(plan::SeriesKey(pair.experiment));
-  if (of_series == noise.end()) return groups;
+  if (of_series == noise.end()) return {};
   std::set<std::string> hosts;
   for (const Process* process : pair.base) hosts.insert(process->row.worker_host);
-  for (const auto& [key, processes] : of_series->second) {
-    if (hosts.contains(key.substr(0, key.find('\n')))) groups.push_back(LogsOf(metric, processes));
+  for (const auto& [host, floors] : of_series->second) {
+    if (!hosts.contains(host)) continue;
+    for (const NoiseFloor* floor : floors) {
+      if (floor->metric == metric) variances.push_back(floor->between);
+    }
   }
-  return groups;
+  return Pool(variances);
+}
+
+// Rounds with a figure on both sides: the i-th of each side is one round.
+void TakeRounds(Metric metric, const Pair& pair, Case* c) {
+  for (size_t i = 0; i < pair.base.size(); ++i) {
+    const auto base = ValueOf(metric, *pair.base[i]->row.result);
+    const auto fresh = ValueOf(metric, *pair.fresh[i]->row.result);
+    if (!base || !fresh) continue;
+    c->base_logs.push_back(std::log(*base));
+    c->fresh_logs.push_back(std::log(*fresh));
+  }
+}
+
+// Of one process, from how the differences within rounds scatter: what both sides of a round share
+// (the host in that minute) is not in it. The test of these is the paired t test.
+stats::Variance WithinRounds(const Case& c) {
+  std::vector<double> differences;
+  for (size_t i = 0; i < c.base_logs.size(); ++i) {
+    differences.push_back(c.fresh_logs[i] - c.base_logs[i]);
+  }
+  stats::Variance variance = stats::PooledVariance(std::vector<std::vector<double>>{differences});
+  variance.variance /= 2;
+  return variance;
 }
 
 std::optional<Case> MakeCase(const Pairing& pairing, size_t index, Metric metric,
                              const Noise& noise) {
   const Pair& pair = pairing.pairs[index];
   Case c;
-  c.base_logs = LogsOf(metric, pair.base);
-  c.fresh_logs = LogsOf(metric, pair.fresh);
+  if (pair.paired) {
+    TakeRounds(metric, pair, &c);
+  } else {
+    c.base_logs = LogsOf(metric, pair.base);
+    c.fresh_logs = LogsOf(metric, pair.fresh);
+  }
   if (c.base_logs.empty() || c.fresh_logs.empty()) return std::nullopt;
   Judgement& j = c.judgement;
   j.pair = index;
@@ -143,15 +125,13 @@ std::optional<Case> MakeCase(const Pairing& pairing, size_t index, Metric metric
   j.base = std::exp(Mean(c.base_logs));
   j.fresh = std::exp(Mean(c.fresh_logs));
   j.change = *j.fresh / *j.base - 1;
-  auto groups = FloorLogs(noise, pair, metric);
-  c.floor_degrees = stats::PooledVariance(groups).degrees_of_freedom;
-  groups.push_back(c.base_logs);
-  groups.push_back(c.fresh_logs);
-  c.own = stats::PooledVariance(groups);
-  if (HasSamples(metric)) {
-    c.sampling_variance =
-        std::max(SamplingVariance(metric, pair.base), SamplingVariance(metric, pair.fresh));
-  }
+  const stats::Variance floor = FloorOf(noise, pair, metric);
+  c.floor_degrees = floor.degrees_of_freedom;
+  c.own = pair.paired ? WithinRounds(c)
+                      : Pool({floor, stats::PooledVariance(std::vector<std::vector<double>>{
+                                         c.base_logs, c.fresh_logs})});
+  c.sampling_variance =
+      std::max(SamplingVariance(metric, pair.base), SamplingVariance(metric, pair.fresh));
   return c;
 }
 
@@ -408,7 +388,7 @@ std::string_view ToString(Moved moved) {
   return "";
 }
 
-std::vector<Judgement> Judge(const Pairing& pairing, const std::vector<Process>& noise,
+std::vector<Judgement> Judge(const Pairing& pairing, const std::vector<NoiseFloor>& noise,
                              const Rules& rules) {
   std::vector<Case> cases = MakeCases(pairing, GroupNoise(noise), rules);
   RunTests(pairing, rules, &cases);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/judge/metrics.h"
+#include "common/judge/noise_floor.h"
 #include "common/judge/pairing.h"
 #include "common/stats/intervals.h"
 
@@ -48,10 +49,10 @@ struct Judgement {
   std::string base_status, fresh_status;  // of kStatus
 };
 
-// All metrics of all pairs, a pair's metrics together and in their order. `noise` are processes of
-// A/A runs (one build, any jobs): their spread between processes is the noise floor of their
-// series and host.
-std::vector<Judgement> Judge(const Pairing& pairing, const std::vector<Process>& noise,
+// All metrics of all pairs, a pair's metrics together and in their order. `noise` is what A/A
+// runs have shown of their series and hosts; it takes part where nothing else knows better (a pair
+// job has its noise in its own rounds).
+std::vector<Judgement> Judge(const Pairing& pairing, const std::vector<NoiseFloor>& noise,
                              const Rules& rules);
 
 }  // namespace dynbench::judge

@@ -9,6 +9,7 @@
 #include "common/plan/apply_rules.h"
 #include "common/plan/effect_check.h"
 #include "common/plan/nearest.h"
+#include "common/plan/pairs.h"
 #include "common/plan/partition.h"
 #include "common/plan/request_check.h"
 #include "common/plan/script_command.h"
@@ -270,6 +271,8 @@ absl::StatusOr<Plan> Expand(const Request& request, const Catalog& catalog, cons
   axes.modes = ModesOf(request);
   axes.tests = TestsOf(request);
   axes.environments = EnvironmentsOf(request);
+  // Both sides of a pair are the same row but for the environment: MakePairs tells them apart.
+  if (IsPairJob(request)) axes.environments = {request.base};
   axes.device = request.device.empty() ? fleet.default_device : request.device;
 
   Plan plan;
@@ -281,6 +284,7 @@ absl::StatusOr<Plan> Expand(const Request& request, const Catalog& catalog, cons
     AddRows(request, axes, catalog, fleet, model, &plan.experiments);
   }
   RETURN_IF_ERROR(CheckEffects(request, selection.models, plan.experiments));
+  if (IsPairJob(request)) MakePairs(request, &plan.experiments);
   if (request.policy == PartitionPolicy::kBalanced) Balance(request, predict, &plan.experiments);
   std::stable_sort(
       plan.experiments.begin(), plan.experiments.end(),

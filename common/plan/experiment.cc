@@ -73,14 +73,20 @@ nlohmann::json ToPublicJson(const Experiment& e) {
   };
   if (e.test == Test::kAccuracy) json["tolerance"] = e.accuracy.tolerance;
   if (!e.command.empty()) json["command"] = e.command;
+  if (e.pair > 0) {
+    json["pair"] = e.pair;
+    json["round"] = e.round;
+    json["side"] = e.side;
+    json["zygote"] = e.zygote;
+  }
   if (e.planned_outcome) json["outcome"] = ToString(*e.planned_outcome);
   return json;
 }
 
 std::string SeriesKey(const Experiment& experiment) {
   Json json = DropDefaults(ToJsonObject(experiment), ToJsonObject(Experiment()));
-  for (const char* not_part_of_it :
-       {"environment", "partition", "output", "planned_outcome", "reason", "timeout_ms"}) {
+  for (const char* not_part_of_it : {"environment", "partition", "output", "planned_outcome",
+                                     "reason", "timeout_ms", "pair", "round", "side", "zygote"}) {
     json.erase(not_part_of_it);
   }
   // Its flags stand for fields that are in it, or select models; its folder is the host's.
@@ -89,9 +95,11 @@ std::string SeriesKey(const Experiment& experiment) {
 }
 
 std::string DisplayName(const Experiment& e) {
-  return absl::StrCat(e.suite, "/", e.model, " ", std::string(ToString(e.mode)), " ",
-                      std::string(ToString(e.test)), " ", std::string(ToString(e.precision)), " ",
-                      e.configuration);
+  std::string name = absl::StrCat(e.suite, "/", e.model, " ", std::string(ToString(e.mode)), " ",
+                                  std::string(ToString(e.test)), " ",
+                                  std::string(ToString(e.precision)), " ", e.configuration);
+  if (e.pair > 0) absl::StrAppend(&name, ", round ", e.round, " ", e.side);
+  return name;
 }
 
 }  // namespace dynbench::plan

@@ -139,6 +139,12 @@ struct Experiment {
   int partition = 0;   // index of the partition it was planned into; dynamic: 0
   std::string output;  // name of the CSV that this row goes to, as given; may be empty
 
+  // Of a pair job (common/plan/pairs.h); elsewhere 0 and empty. Not part of the series.
+  int pair = 0;      // its pair in the job, from 1
+  int round = 0;     // its round in the pair, from 1
+  std::string side;  // "base" | "new"
+  int zygote = 0;    // which of the environment's zygotes it is forked from
+
   // Set when the plan itself decides the experiment: outcome kSkipped with its reason.
   std::optional<Outcome> planned_outcome;
   std::string reason;
@@ -160,12 +166,13 @@ absl::StatusOr<Experiment> ExperimentFromJson(std::string_view text);
 nlohmann::json ToPublicJson(const Experiment& experiment);
 
 // The key of what may be compared over time: everything but the environment, the partition, the
-// output, the plan's outcome and the words of a script's command. The host's part (device model,
-// effective batch, weights, cores) is added by whoever knows it. 16 hexadecimal digits of the
-// SHA-256 of the canonical JSON less the fields that have their default.
+// output, the place in a pair, the plan's outcome and the words of a script's command. The host's
+// part (device model, effective batch, weights, cores) is added by whoever knows it. 16 hexadecimal
+// digits of the SHA-256 of the canonical JSON less the fields that have their default.
 std::string SeriesKey(const Experiment& experiment);
 
-// Short name for people: "timm/mobilenetv2_100 inference performance bfloat16 default".
+// Short name for people: "timm/mobilenetv2_100 inference performance bfloat16 default", in a pair
+// job with ", round 2 base" behind it.
 std::string DisplayName(const Experiment& experiment);
 
 }  // namespace dynbench::plan

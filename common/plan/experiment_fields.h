@@ -107,6 +107,10 @@ void VisitFields(S& e, Visit&& visit) {
   visit("set_env", e.set_env);
   visit("partition", e.partition);
   visit("output", e.output);
+  visit("pair", e.pair);
+  visit("round", e.round);
+  visit("side", e.side);
+  visit("zygote", e.zygote);
   visit("planned_outcome", e.planned_outcome);
   visit("reason", e.reason);
 }

@@ -49,6 +49,19 @@ void ForEachMetric(M& m, Visit&& visit) {
   visit("guard_misses", m.guard_misses);
   visit("total_aot_graphs", m.total_aot_graphs);
   visit("ok_aot_graphs", m.ok_aot_graphs);
+  visit("launch_canary_us", m.launch_canary_us);
+  visit("host_canary_us", m.host_canary_us);
+  visit("canary_spread", m.canary_spread);
+  visit("canary_waits", m.canary_waits);
+  visit("eager_device_busy_ms", m.eager_device_busy_ms);
+  visit("compiled_device_busy_ms", m.compiled_device_busy_ms);
+  visit("window_wait_s", m.window_wait_s);
+  visit("autotune_windows", m.autotune_windows);
+  visit("autotune_s", m.autotune_s);
+  visit("window_foreign_load", m.window_foreign_load);
+  visit("window_repeats", m.window_repeats);
+  visit("device_clock_mhz", m.device_clock_mhz);
+  visit("device_throttle_reasons", m.device_throttle_reasons);
 }
 
 }  // namespace dynbench::plan

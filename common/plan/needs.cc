@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/plan/pairs.h"
 
 namespace dynbench::plan {
 namespace {
@@ -108,6 +109,12 @@ Needs NeedsOf(const Experiment& e, const std::vector<std::string>& requirements)
   if (!e.distributed.empty()) {
     needs.capabilities.push_back(e.device == "cuda" ? "distributed_nccl" : "distributed_gloo");
   }
+  return needs;
+}
+
+Needs NeedsOf(const Experiment& e, const Request& request) {
+  Needs needs = NeedsOf(e, request.require);
+  needs.environments = PairEnvironments(request);
   return needs;
 }
 

@@ -18,6 +18,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/plan/experiment.h"
+#include "common/plan/request.h"
 
 namespace dynbench::plan {
 
@@ -37,15 +38,21 @@ struct Needs {
   std::vector<std::string> capabilities;
   std::vector<std::string> packages;  // "timm>=1.0"
   std::string loader;                 // empty: none
+  // All that must be on one worker, each with what is above: both sides of a pair. Empty: the
+  // experiment's own alone.
+  std::vector<std::string> environments;
 
   bool empty() const {
-    return requirements.empty() && capabilities.empty() && packages.empty() && loader.empty();
+    return requirements.empty() && capabilities.empty() && packages.empty() && loader.empty() &&
+           environments.empty();
   }
   auto operator<=>(const Needs&) const = default;
 };
 
 // The build needs of an experiment, and `requirements` of its job.
 Needs NeedsOf(const Experiment& experiment, const std::vector<std::string>& requirements);
+// The same for an experiment of the job that `request` made: in a pair job with both environments.
+Needs NeedsOf(const Experiment& experiment, const Request& request);
 
 // What a worker says of one of its environments. An empty set or map: it says nothing.
 struct EnvironmentOffer {

@@ -162,6 +162,12 @@ void VisitFields(S& r, Visit&& visit) {
   visit("output", r.output);
   visit("model_files", r.model_files);
   visit("given", r.given);
+  visit("base", r.base);
+  visit("new", r.fresh);
+  visit("rounds_min", r.rounds_min);
+  visit("rounds_max", r.rounds_max);
+  visit("budget_s", r.budget_s);
+  visit("pair_seed", r.pair_seed);
   visit("label", r.label);
   visit("user", r.user);
   visit("priority", r.priority);

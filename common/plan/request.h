@@ -97,6 +97,12 @@ struct Request {
   // given and has no effect is an error, a default that has none is not.
   std::set<std::string> given;
 
+  // A pair job (common/plan/pairs.h): the environments of its two sides; empty: it is none.
+  std::string base, fresh;
+  int rounds_min = 3, rounds_max = 12;
+  int64_t budget_s = 0;   // slot time that its rounds may take; 0: no limit
+  int64_t pair_seed = 0;  // of the order in which the sides of each round are measured
+
   std::string label;  // free text of the submitter
   std::string user;
   int priority = 0;

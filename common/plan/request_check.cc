@@ -8,6 +8,7 @@
 #include "common/plan/nearest.h"
 #include "common/plan/needs.h"
 #include "common/plan/option_check.h"
+#include "common/plan/pairs.h"
 
 namespace dynbench::plan {
 namespace {
@@ -189,6 +190,7 @@ std::vector<Test> TestsOf(const Request& r) {
 }
 std::vector<Start> StartsOf(const Request& r) { return Unique(r.starts, {Start::kCold}); }
 std::vector<std::string> EnvironmentsOf(const Request& r) {
+  if (IsPairJob(r)) return PairEnvironments(r);
   return Unique(r.environments, {std::string("default")});
 }
 
@@ -197,6 +199,7 @@ absl::Status CheckRequest(const Request& request,
   RETURN_IF_ERROR(CheckRanges(request));
   RETURN_IF_ERROR(CheckWords(request));
   RETURN_IF_ERROR(CheckPartition(request));
+  RETURN_IF_ERROR(CheckPairs(request));
   RETURN_IF_ERROR(CheckMeasuring(request, configurations));
   RETURN_IF_ERROR(CheckSelection(request));
   return CheckCompiling(request, configurations);

@@ -66,6 +66,28 @@ struct Metrics {
   std::optional<int64_t> guard_misses;  // in the window (a row with one is not measured)
   std::optional<int64_t> total_aot_graphs;
   std::optional<int64_t> ok_aot_graphs;
+  // The window (docs/quiet-hosts.md).
+  // Of one tiny launch on the accelerator, before the window's first sample
+  std::optional<double> launch_canary_us;
+  std::optional<double> host_canary_us;  // of a fixed piece of work on a core, at the same moment
+  // (slowest - fastest) / median of the readings that were taken as steady
+  std::optional<double> canary_spread;
+  std::optional<int64_t> canary_waits;  // readings that were not steady, before those that were
+  // Kernel time of one call, from a profiler outside of the timing
+  std::optional<double> eager_device_busy_ms;
+  std::optional<double> compiled_device_busy_ms;  // likewise
+  // Waited for windows, autotuning included; in no other duration
+  std::optional<double> window_wait_s;
+  std::optional<int64_t> autotune_windows;  // windows taken for the compiler's own benchmarks
+  std::optional<double> autotune_s;         // spent in them
+  // Time that others ran on the measuring cores / time of the cores
+  std::optional<double> window_foreign_load;
+  // Times that the samples were taken again because of a disturbance
+  std::optional<int64_t> window_repeats;
+  // Of the accelerator's multiprocessors when the window ended
+  std::optional<double> device_clock_mhz;
+  // Bits as its driver reports them; 0: none but idleness
+  std::optional<int64_t> device_throttle_reasons;
 
   bool operator==(const Metrics&) const = default;
 };

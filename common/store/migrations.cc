@@ -8,6 +8,9 @@
 #include "common/store/schema_v2.h"
 #include "common/store/schema_v3.h"
 #include "common/store/schema_v4.h"
+#include "common/store/schema_v5.h"
+#include "common/store/schema_v6.h"
+#include "common/store/schema_v7.h"
 #include "common/store/statement.h"
 #include "common/store/store.h"
 
@@ -60,7 +63,8 @@ absl::Status ApplyStep(sqlite3* db, const Migration& step) {
 
 const std::vector<Migration>& Migrations() {
   static const auto* const migrations =
-      new std::vector<Migration>{{1, kSchemaV1}, {2, kSchemaV2}, {3, kSchemaV3}, {4, kSchemaV4}};
+      new std::vector<Migration>{{1, kSchemaV1}, {2, kSchemaV2}, {3, kSchemaV3}, {4, kSchemaV4},
+                                 {5, kSchemaV5}, {6, kSchemaV6}, {7, kSchemaV7}};
   CHECK_EQ(migrations->back().version, kSchemaVersion);
   return *migrations;
 }

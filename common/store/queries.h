@@ -53,7 +53,15 @@ struct ResultRow {
   WorkerId worker;                     // of the result or of the running attempt
   std::string worker_host;
   LeaseEpoch lease;
+  int slot = 0;  // of the lease
   UnixTimeMs started_at, finished_at;
+
+  // Of a pair (common/plan/pairs.h): planned, but the pair was decided without it. One a pair says
+  // as much as a dozen, so tables leave them out.
+  bool unneeded_round() const {
+    return experiment.pair > 0 && !experiment.planned_outcome && !lease && result &&
+           result->outcome == plan::Outcome::kSkipped;
+  }
 };
 
 struct WorkerInfo {
@@ -97,6 +105,10 @@ struct OpenExperiment {
   LeaseEpoch lease;  // live lease; 0: waiting
   SlotId slot;       // of the live lease
   bool started = false;
+  // Earlier attempts that count: deaths of a worker, infrastructure failures, learned limits.
+  int crashes = 0;
+  int infrastructure_failures = 0;
+  int phase_limits = 0;
 };
 struct OpenWork {
   std::vector<JobRow> jobs;  // with unfinished experiments, oldest first
@@ -110,6 +122,7 @@ struct PastDuration {
   std::string series, suite, model, test, start;
   double seconds = 0;
   WorkerId worker;
+  std::vector<plan::PhaseSpan> phases = {};
 };
 absl::StatusOr<std::vector<PastDuration>> LoadDurations(Database& db);
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "common/base/status.h"
+#include "common/store/blob.h"
 #include "common/store/queries.h"
 #include "common/store/query_rows.h"
 #include "common/store/statement.h"
@@ -32,6 +33,28 @@ absl::Status LoadOpenExperiments(Database& db, std::vector<OpenExperiment>* expe
     open.slot = {WorkerId(row.Text(4)), static_cast<int>(row.Int(5))};
     open.started = row.Int(6) != 0;
     experiments->push_back(std::move(open));
+    return absl::OkStatus();
+  });
+}
+
+// `experiments` is in the order of ids.
+absl::Status LoadCounts(Database& db, std::vector<OpenExperiment>* experiments) {
+  Statement query(db,
+                  "SELECT a.experiment, a.cause, count(*)"
+                  " FROM experiment e INDEXED BY experiment_open"
+                  " JOIN attempt a ON a.experiment = e.id AND a.cause <> ''"
+                  " WHERE e.state <> 'done' GROUP BY a.experiment, a.cause");
+  return ForEachRow(query, [&](const Statement& row) {
+    const ExperimentId id(row.Int(0));
+    const auto open = std::lower_bound(
+        experiments->begin(), experiments->end(), id,
+        [](const OpenExperiment& e, const ExperimentId& wanted) { return e.id < wanted; });
+    if (open == experiments->end() || open->id != id) return absl::OkStatus();
+    const std::string cause = row.Text(1);
+    const int count = static_cast<int>(row.Int(2));
+    if (cause == "crash") open->crashes = count;
+    if (cause == "infrastructure") open->infrastructure_failures = count;
+    if (cause == "phase_limit") open->phase_limits = count;
     return absl::OkStatus();
   });
 }
@@ -68,6 +91,7 @@ absl::StatusOr<OpenWork> LoadOpenWork(Database& db) {
     return absl::OkStatus();
   }));
   RETURN_IF_ERROR(LoadOpenExperiments(db, &work.experiments));
+  RETURN_IF_ERROR(LoadCounts(db, &work.experiments));
   ASSIGN_OR_RETURN(work.last_epoch, LastEpoch(db));
   return work;
 }
@@ -75,7 +99,7 @@ absl::StatusOr<OpenWork> LoadOpenWork(Database& db) {
 absl::StatusOr<std::vector<PastDuration>> LoadDurations(Database& db) {
   Statement query(db,
                   "SELECT e.series, e.suite, e.model, e.test, e.start,"
-                  " (r.finished_unix_ms - r.started_unix_ms) / 1000.0, l.worker"
+                  " (r.finished_unix_ms - r.started_unix_ms) / 1000.0, l.worker, r.phases"
                   " FROM result r JOIN experiment e ON e.id = r.experiment"
                   " LEFT JOIN lease l ON l.epoch = r.lease"
                   " WHERE r.outcome = 'passed' AND r.started_unix_ms > 0"
@@ -86,6 +110,7 @@ absl::StatusOr<std::vector<PastDuration>> LoadDurations(Database& db) {
   RETURN_IF_ERROR(ForEachRow(query, [&](const Statement& row) {
     past.push_back({row.Text(0), row.Text(1), row.Text(2), row.Text(3), row.Text(4), row.Real(5),
                     WorkerId(row.Text(6))});
+    ASSIGN_OR_RETURN(past.back().phases, DecodePhases(row.Text(7)));
     return absl::OkStatus();
   }));
   std::reverse(past.begin(), past.end());

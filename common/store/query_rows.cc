@@ -40,7 +40,7 @@ const std::string& RowSelect(bool with_samples) {
   // The current lease of an open experiment, that of the result of a done one.
   static const auto* const columns = new std::string(
       "SELECT e.id, e.job, e.plan, e.state, e.attempts, l.worker, w.host, l.epoch,"
-      " coalesce(r.started_unix_ms, a.started_unix_ms), r.finished_unix_ms, " +
+      " coalesce(r.started_unix_ms, a.started_unix_ms), r.finished_unix_ms, l.slot, " +
       ResultColumns());
   static const char kFrom[] =
       " FROM experiment e LEFT JOIN result r ON r.experiment = e.id"
@@ -72,8 +72,9 @@ absl::StatusOr<ResultRow> ReadRow(const Statement& row, bool with_samples, RowDe
   out.lease = LeaseEpoch(row.Int(7));
   out.started_at = {row.Int(8)};
   out.finished_at = {row.Int(9)};
+  out.slot = static_cast<int>(row.Int(10));
   if (out.state != "done") return out;
-  int column = 10;
+  int column = 11;
   plan::Result result;
   RETURN_IF_ERROR(Annotate(ReadResult(row, &column, &result), name));
   if (with_samples) {

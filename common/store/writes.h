@@ -66,8 +66,9 @@ absl::Status CloseLease(Database& db, LeaseEpoch epoch, UnixTimeMs now);  // ide
 absl::Status RecordStarted(Database& db, const AttemptId& attempt, UnixTimeMs now);
 // The epoch stops counting for this experiment, which waits again. Without effect when it does not
 // count any more (requeued, or concluded meanwhile). NotFound: no such attempt was ever leased.
+// `cause`: "crash", "infrastructure" or "phase_limit" when it counts for the experiment.
 absl::Status Requeue(Database& db, ExperimentId experiment, LeaseEpoch fenced,
-                     const std::string& reason, UnixTimeMs now);
+                     const std::string& reason, UnixTimeMs now, const std::string& cause = "");
 
 enum class Acceptance { kCounted, kDuplicate, kSuperseded };
 // Idempotent by attempt. kCounted: this is the experiment's result. kDuplicate: this attempt was

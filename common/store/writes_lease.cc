@@ -118,13 +118,13 @@ absl::Status RecordStarted(Database& db, const AttemptId& attempt, UnixTimeMs no
 }
 
 absl::Status Requeue(Database& db, ExperimentId experiment, LeaseEpoch fenced,
-                     const std::string& reason, UnixTimeMs now) {
+                     const std::string& reason, UnixTimeMs now, const std::string& cause) {
   ASSIGN_OR_RETURN(const AttemptFacts facts, FindAttempt(db, {experiment, fenced}));
   if (!facts.counts) return absl::OkStatus();
   Statement attempt(db,
-                    "UPDATE attempt SET state = 'requeued', reason = ?, finished_unix_ms = ?"
-                    " WHERE experiment = ? AND lease = ?");
-  RETURN_IF_ERROR(attempt.Bind(reason, now, experiment, fenced).Run());
+                    "UPDATE attempt SET state = 'requeued', reason = ?, finished_unix_ms = ?,"
+                    " cause = ? WHERE experiment = ? AND lease = ?");
+  RETURN_IF_ERROR(attempt.Bind(reason, now, cause, experiment, fenced).Run());
   Statement update(db, "UPDATE experiment SET state = 'waiting', lease = NULL WHERE id = ?");
   return update.Bind(experiment).Run();
 }

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "common/plan/catalog.h"
+#include "coordinator/control/staged_requests.h"
 #include "coordinator/ingest/ingest.h"
 #include "coordinator/session/change_feed.h"
 #include "coordinator/session/dispatcher.h"
@@ -23,6 +25,7 @@ struct Context {
   std::string database;      // path
   std::string http_address;  // host:port
   int64_t started_unix_ms = 0;
+  std::shared_ptr<StagedRequests> staged = std::make_shared<StagedRequests>();
 };
 
 // Rows of one message of a streamed list.

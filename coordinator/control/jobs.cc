@@ -35,7 +35,8 @@ absl::StatusOr<std::vector<formats::JobProgress>> Complete(const Context& contex
     const session::JobView& view = views[next++];
     if (!view.open) continue;  // it finished after its row was read
     job.job.coverage = FromProto(view.coverage);
-    if (view.eta_s >= 0) job.eta_s = view.eta_s;
+    if (view.eta.p50_s >= 0) job.eta_s = view.eta.p50_s;
+    if (view.eta.p90_s >= 0) job.eta_p90_s = view.eta.p90_s;
     job.waiting_reasons = view.waiting_reasons;
   }
   return jobs;
@@ -59,6 +60,7 @@ absl::StatusOr<formats::JobProgress> LoadJob(const Context& context, store::Data
 v1::Job ToProto(const formats::JobProgress& progress) {
   v1::Job job = session::ToProto(progress.job);
   job.set_eta_s(progress.eta_s.value_or(-1));
+  job.set_eta_p90_s(progress.eta_p90_s.value_or(-1));
   for (const std::string& reason : progress.waiting_reasons) job.add_waiting_reasons(reason);
   return job;
 }

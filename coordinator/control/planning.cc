@@ -1,16 +1,20 @@
 #include "coordinator/control/planning.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "common/base/durations.h"
 #include "common/base/status.h"
+#include "common/base/time.h"
 #include "common/plan/diagnostics.h"
 #include "common/plan/nearest.h"
 #include "common/plan/needs.h"
+#include "common/plan/pairs.h"
 #include "common/plan/request_check.h"
 #include "coordinator/session/rows.h"
 
@@ -19,18 +23,22 @@ namespace {
 
 // Slots of the fleet that can take an experiment with this device and environment.
 std::vector<SlotId> SlotsFor(const session::FleetView& fleet, const plan::Experiment& e,
-                             const std::vector<std::string>& require) {
-  const plan::Needs needs = plan::NeedsOf(e, require);
+                             const plan::Request& request) {
+  const plan::Needs needs = plan::NeedsOf(e, request);
+  std::vector<std::string> environments = plan::PairEnvironments(request);
+  if (environments.empty()) environments = {e.environment};
+  const auto has = [&](const scheduler::SlotOffer& offer, const std::string& name) {
+    const plan::EnvironmentOffer& facts = offer.FactsOf(name);
+    return offer.environments.count(name) > 0 && offer.failing.count(name) == 0 &&
+           plan::MissingRequirement(needs, offer.labels, facts).empty() &&
+           plan::MissingBuildNeed(needs, facts).empty();
+  };
   std::vector<SlotId> slots;
   for (const auto& [worker, offers] : fleet.offers) {
     for (const scheduler::SlotOffer& offer : offers) {
-      if (!offer.accepting || offer.device != e.device ||
-          offer.environments.count(e.environment) == 0) {
-        continue;
-      }
-      const plan::EnvironmentOffer& facts = offer.FactsOf(e.environment);
-      if (plan::MissingRequirement(needs, offer.labels, facts).empty() &&
-          plan::MissingBuildNeed(needs, facts).empty()) {
+      if (!offer.accepting || offer.device != e.device) continue;
+      if (std::all_of(environments.begin(), environments.end(),
+                      [&](const std::string& name) { return has(offer, name); })) {
         slots.push_back({worker, offer.index});
       }
     }
@@ -38,32 +46,49 @@ std::vector<SlotId> SlotsFor(const session::FleetView& fleet, const plan::Experi
   return slots;
 }
 
-// Longest first onto the slot that is free first. Negative: something has no slot, or nothing like
-// it was ever measured.
-double PredictMakespan(const Context& context, const session::FleetView& fleet,
-                       const Planned& planned) {
+// Whether the row is measured when every pair takes its least number of rounds, or its most.
+bool Counts(const plan::Request& request, const plan::Experiment& e, bool most) {
+  if (e.pair == 0) return true;
+  const bool timed = e.test == plan::Test::kPerformance;
+  return e.round <= (most ? request.rounds_max : timed ? request.rounds_min : 1);
+}
+
+// Longest first onto the slot that is free first; the 90 % quantile is of the slot that then ends
+// last, its experiments' deviations taken as independent. Negative: something has no slot, or
+// nothing like it was ever measured. `most`: of pairs the most rounds that they may take, else the
+// least.
+scheduler::Eta PredictMakespan(const Context& context, const session::FleetView& fleet,
+                               const Planned& planned, bool most) {
   const plan::Plan& plan = planned.plan;
-  std::vector<std::pair<double, const plan::Experiment*>> todo;
+  std::vector<std::pair<session::Prediction, const plan::Experiment*>> todo;
   for (const plan::Experiment& e : plan.experiments) {
-    if (e.planned_outcome) continue;
-    const auto seconds = context.predictions->Known(e);
-    if (!seconds) return -1;
-    todo.push_back({*seconds, &e});
+    if (e.planned_outcome || !Counts(planned.request, e, most)) continue;
+    const session::Prediction prediction = context.predictions->Predict(e);
+    if (prediction.basis == session::Prediction::Basis::kNothing) return {};
+    todo.push_back({prediction, &e});
   }
   std::stable_sort(todo.begin(), todo.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::map<SlotId, double> busy_s;
-  double makespan_s = 0;
-  for (const auto& [seconds, experiment] : todo) {
-    const std::vector<SlotId> slots = SlotsFor(fleet, *experiment, planned.request.require);
-    if (slots.empty()) return -1;
-    const SlotId& first =
-        *std::min_element(slots.begin(), slots.end(),
-                          [&](const SlotId& a, const SlotId& b) { return busy_s[a] < busy_s[b]; });
-    busy_s[first] += seconds;
-    makespan_s = std::max(makespan_s, busy_s[first]);
+                   [](const auto& a, const auto& b) { return a.first.p50_s > b.first.p50_s; });
+  struct Load {
+    double p50_s = 0;
+    double spread_square = 0;
+  };
+  std::map<SlotId, Load> loads;
+  scheduler::Eta makespan{0, 0};
+  for (const auto& [prediction, experiment] : todo) {
+    const std::vector<SlotId> slots = SlotsFor(fleet, *experiment, planned.request);
+    if (slots.empty()) return {};
+    const SlotId& first = *std::min_element(
+        slots.begin(), slots.end(),
+        [&](const SlotId& a, const SlotId& b) { return loads[a].p50_s < loads[b].p50_s; });
+    Load& load = loads[first];
+    const double spread_s = prediction.p90_s - prediction.p50_s;
+    load.p50_s += prediction.p50_s;
+    load.spread_square += spread_s * spread_s;
+    makespan.p50_s = std::max(makespan.p50_s, load.p50_s);
+    makespan.p90_s = std::max(makespan.p90_s, load.p50_s + std::sqrt(load.spread_square));
   }
-  return makespan_s;
+  return makespan;
 }
 
 struct Insertion {
@@ -145,7 +170,7 @@ absl::Status WarnOfNeeds(const Context& context, const session::FleetView& fleet
     scheduler::Task& task = tasks.emplace_back();
     task.device = e.device;
     task.environment = e.environment;
-    task.needs = plan::NeedsOf(e, planned->request.require);
+    task.needs = plan::NeedsOf(e, planned->request);
   }
   ASSIGN_OR_RETURN(const auto lines, context.dispatcher->ViewUnplaceable(std::move(tasks)));
   for (const std::string& line : lines) planned->plan.warnings.push_back(line);
@@ -183,16 +208,41 @@ absl::Status CheckRunnable(store::Database& db, const Planned& planned) {
   return absl::OkStatus();
 }
 
+namespace {
+
+void DescribePairs(const Context& context, const session::FleetView& fleet, const Planned& planned,
+                   v1::PlanPage* page) {
+  const plan::Request& r = planned.request;
+  std::string text = absl::StrCat(
+      "pairs of base ", r.base, " and new ", r.fresh, ": ", r.rounds_min, " to ", r.rounds_max,
+      " rounds, ", plan::kSpareRounds, " spare; order of the sides by seed ", r.pair_seed);
+  const double most_s = PredictMakespan(context, fleet, planned, /*most=*/true).p50_s;
+  if (most_s >= 0) {
+    absl::StrAppend(&text, "; at most ",
+                    FormatDuration(static_cast<int64_t>(most_s * kNsPerSecond)));
+  }
+  if (r.budget_s > 0) {
+    absl::StrAppend(&text, "; budget ", FormatDuration(r.budget_s * kNsPerSecond),
+                    " of slot time, the pairs that are decided soonest first");
+  }
+  page->add_placements(text);
+}
+
+}  // namespace
+
 absl::Status DescribePlan(const Context& context, const Planned& planned, v1::PlanPage* page) {
   ASSIGN_OR_RETURN(const session::FleetView fleet, context.dispatcher->ViewFleet());
   for (const std::string& warning : planned.plan.warnings) page->add_warnings(warning);
   page->set_partitions(planned.plan.partitions);
-  page->set_expected_s(PredictMakespan(context, fleet, planned));
+  const scheduler::Eta makespan = PredictMakespan(context, fleet, planned, /*most=*/false);
+  page->set_expected_s(makespan.p50_s);
+  page->set_expected_p90_s(makespan.p90_s);
+  if (plan::IsPairJob(planned.request)) DescribePairs(context, fleet, planned, page);
   std::map<SlotId, int64_t> could;
   std::map<std::pair<std::string, std::string>, int64_t> nowhere;
   for (const plan::Experiment& e : planned.plan.experiments) {
-    if (e.planned_outcome) continue;
-    const std::vector<SlotId> slots = SlotsFor(fleet, e, planned.request.require);
+    if (e.planned_outcome || e.round > 1) continue;  // every round of a pair can run where one can
+    const std::vector<SlotId> slots = SlotsFor(fleet, e, planned.request);
     for (const SlotId& slot : slots) ++could[slot];
     if (slots.empty()) ++nowhere[{e.device, e.environment}];
   }
@@ -251,6 +301,7 @@ void Retry(const Context& context, store::Database& db, const v1::RetryJobReques
         if (!models.empty() && models.count(row.experiment.model) == 0) continue;
         if (!row.result || !CanBeRetried(row.result->outcome, request.failed())) continue;
         row.experiment.diagnostics = diagnostics;
+        plan::LeavePair(&row.experiment);
         // With a prepared cache there would be no compilation to look at.
         if (plan::Instruments(diagnostics)) row.experiment.start = plan::Start::kCold;
         row.experiment.planned_outcome.reset();
@@ -265,6 +316,10 @@ void Retry(const Context& context, store::Database& db, const v1::RetryJobReques
           "job ", id.value, " has no ", request.failed() ? "failed or lost" : "finished",
           " experiment", models.empty() ? "" : " of these models", "; there is nothing to retry"));
     }
+    // What is retried of a pair job are single experiments.
+    job.request.base.clear();
+    job.request.fresh.clear();
+    job.request.budget_s = 0;
     job.plan.partitions = partitions;
     job.retries = id;
     job.submitted_at = UnixNow();

@@ -9,6 +9,7 @@
 #include "common/base/status.h"
 #include "common/base/version.h"
 #include "common/store/holds.h"
+#include "common/store/noise_floors.h"
 #include "coordinator/control/jobs.h"
 #include "coordinator/control/log_stream.h"
 #include "coordinator/control/operations.h"
@@ -23,6 +24,20 @@
 
 namespace dynbench::control {
 namespace {
+
+v1::NoiseFloor ToProto(const store::NoiseFloorRow& row) {
+  v1::NoiseFloor floor;
+  floor.set_series(row.series);
+  floor.set_worker_host(row.worker_host);
+  floor.set_metric(row.metric);
+  floor.set_between_variance(row.between_variance);
+  floor.set_degrees_of_freedom(row.degrees_of_freedom);
+  floor.set_within_variance(row.within_variance);
+  floor.set_processes(row.processes);
+  floor.set_job(row.job.value);
+  floor.set_measured_unix_ms(row.measured_at.ms);
+  return floor;
+}
 
 using session::Page;
 using session::PageStream;
@@ -113,6 +128,11 @@ grpc::ServerReadReactor<v1::PutFileChunk>* ControlService::PutFile(
   return NewPutFile(context_.ingest, reply);
 }
 
+grpc::ServerReadReactor<v1::PutRequestChunk>* ControlService::PutRequest(
+    grpc::CallbackServerContext* /*call*/, v1::PutRequestReply* reply) {
+  return NewPutRequest(context_.staged, reply);
+}
+
 grpc::ServerWriteReactor<v1::PlanPage>* ControlService::Plan(grpc::CallbackServerContext* /*call*/,
                                                              const v1::SubmitRequest* request) {
   struct State {
@@ -125,12 +145,18 @@ grpc::ServerWriteReactor<v1::PlanPage>* ControlService::Plan(grpc::CallbackServe
       context_.pool,
       [this, state, request](store::Database& /*db*/, v1::PlanPage* page) -> absl::StatusOr<Page> {
         if (!std::exchange(state->planned_already, true)) {
-          ASSIGN_OR_RETURN(state->planned, MakePlan(context_, request->request_json()));
+          ASSIGN_OR_RETURN(const auto text, context_.staged->TextOf(request->request_json(),
+                                                                    request->request_sha256()));
+          ASSIGN_OR_RETURN(state->planned, MakePlan(context_, *text));
           RETURN_IF_ERROR(DescribePlan(context_, state->planned, page));
         }
         const auto& all = state->planned.plan.experiments;
-        while (state->next < all.size() && page->experiments_size() < kPageRows) {
-          page->add_experiments()->set_json(plan::ToJson(all[state->next++]));
+        size_t bytes = 0;
+        while (state->next < all.size() && page->experiments_size() < kPageRows &&
+               bytes < kPageBytes) {
+          std::string json = plan::ToJson(all[state->next++]);
+          bytes += json.size();
+          page->add_experiments()->set_json(std::move(json));
         }
         return state->next == all.size() ? Page::kLast : Page::kMore;
       });
@@ -141,7 +167,10 @@ grpc::ServerUnaryReactor* ControlService::Submit(grpc::CallbackServerContext* ca
                                                  v1::SubmitReply* reply) {
   return Change(context_, call,
                 [this, request, reply](store::Database& db, grpc::ServerUnaryReactor* reactor) {
-                  absl::StatusOr<Planned> planned = MakePlan(context_, request->request_json());
+                  const auto text =
+                      context_.staged->TextOf(request->request_json(), request->request_sha256());
+                  if (!text.ok()) return reactor->Finish(ToGrpc(text.status()));
+                  absl::StatusOr<Planned> planned = MakePlan(context_, **text);
                   if (!planned.ok()) return reactor->Finish(ToGrpc(planned.status()));
                   if (auto status = CheckRunnable(db, *planned); !status.ok()) {
                     return reactor->Finish(ToGrpc(status));
@@ -248,6 +277,20 @@ grpc::ServerWriteReactor<v1::Worker>* ControlService::ListWorkers(
           if (connected.count(worker.id.value) == 0) all.push_back(AwayWorker(worker, holds));
         }
         return all;
+      });
+}
+
+grpc::ServerWriteReactor<v1::NoiseFloor>* ControlService::ListNoiseFloors(
+    grpc::CallbackServerContext* /*call*/, const v1::ListNoiseFloorsRequest* request) {
+  return Stream<v1::NoiseFloor>(
+      context_,
+      [job = JobId(request->job())](
+          store::Database& db) -> absl::StatusOr<std::vector<v1::NoiseFloor>> {
+        ASSIGN_OR_RETURN(const auto rows, store::ListNoiseFloors(db, job));
+        std::vector<v1::NoiseFloor> floors;
+        floors.reserve(rows.size());
+        for (const store::NoiseFloorRow& row : rows) floors.push_back(ToProto(row));
+        return floors;
       });
 }
 

@@ -16,6 +16,8 @@ class ControlService : public v1::Control::CallbackService {
                                     const v1::GetInfoRequest* request, v1::Info* reply) override;
   grpc::ServerReadReactor<v1::PutFileChunk>* PutFile(grpc::CallbackServerContext* call,
                                                      v1::PutFileReply* reply) override;
+  grpc::ServerReadReactor<v1::PutRequestChunk>* PutRequest(grpc::CallbackServerContext* call,
+                                                           v1::PutRequestReply* reply) override;
   grpc::ServerWriteReactor<v1::PlanPage>* Plan(grpc::CallbackServerContext* call,
                                                const v1::SubmitRequest* request) override;
   grpc::ServerUnaryReactor* Submit(grpc::CallbackServerContext* call,
@@ -37,6 +39,8 @@ class ControlService : public v1::Control::CallbackService {
                                           v1::ExperimentDetail* reply) override;
   grpc::ServerWriteReactor<v1::GetLogChunk>* GetLog(grpc::CallbackServerContext* call,
                                                     const v1::GetLogRequest* request) override;
+  grpc::ServerWriteReactor<v1::NoiseFloor>* ListNoiseFloors(
+      grpc::CallbackServerContext* call, const v1::ListNoiseFloorsRequest* request) override;
   grpc::ServerWriteReactor<v1::Worker>* ListWorkers(grpc::CallbackServerContext* call,
                                                     const v1::ListWorkersRequest* request) override;
   grpc::ServerUnaryReactor* DrainWorker(grpc::CallbackServerContext* call,

@@ -22,7 +22,7 @@ struct Past {
   double actual_s = -1;  // negative: it did not run
 };
 
-void AddTask(const Context& context, const Past& past, const std::vector<std::string>& require,
+void AddTask(const Context& context, const Past& past, const plan::Request& request,
              scheduler::SimulatedNight* night) {
   const plan::Experiment& e = past.experiment;
   scheduler::SimulatedTask& to = night->tasks.emplace_back();
@@ -33,11 +33,16 @@ void AddTask(const Context& context, const Past& past, const std::vector<std::st
   to.task.profile = e.profile;
   to.task.model = e.model;
   to.task.partition = e.partition;
-  to.task.needs = plan::NeedsOf(e, require);
+  to.task.needs = plan::NeedsOf(e, request);
+  if (e.pair > 0) {
+    to.task.environment = request.base;
+    to.task.unit = absl::StrCat("pair ", e.pair, " round ", e.round);
+  }
   to.task.home = context.predictions->Home(e);
   const session::Prediction prediction = context.predictions->Predict(e);
   to.task.expected_s = prediction.p50_s;
   to.task.place_s = prediction.place_s;
+  to.task.p90_s = prediction.p90_s;
   to.actual_s = past.actual_s >= 0 ? past.actual_s : prediction.p50_s;
 }
 
@@ -49,6 +54,7 @@ absl::StatusOr<std::vector<Past>> LoadPast(store::Database& db, JobId job) {
     for (store::ResultRow& row : rows) {
       after = row.id;
       if (row.experiment.planned_outcome) continue;
+      if (row.experiment.pair > 0 && !row.lease) continue;  // a round that was not needed
       Past& past = all.emplace_back();
       past.experiment = std::move(row.experiment);
       if (row.started_at.ms > 0 && row.finished_at.ms >= row.started_at.ms) {
@@ -85,7 +91,8 @@ void Repartition(plan::PartitionPolicy policy, scheduler::SimulatedNight* night)
 
 absl::Status LoadNight(const Context& context, store::Database& db,
                        const v1::SimulateRequest& request, scheduler::SimulatedNight* night) {
-  if ((request.job() != 0) == !request.request_json().empty()) {
+  const bool has_request = !request.request_json().empty() || !request.request_sha256().empty();
+  if ((request.job() != 0) == has_request) {
     return absl::InvalidArgumentError(
         "simulate either a request or a job of the past: plan --simulate with submit's flags, or "
         "with --job N alone");
@@ -94,13 +101,17 @@ absl::Status LoadNight(const Context& context, store::Database& db,
     ASSIGN_OR_RETURN(const plan::Request of_job, store::GetRequest(db, JobId(request.job())));
     ASSIGN_OR_RETURN(const std::vector<Past> all, LoadPast(db, JobId(request.job())));
     night->policy = of_job.policy;
-    for (const Past& past : all) AddTask(context, past, of_job.require, night);
+    for (const Past& past : all) AddTask(context, past, of_job, night);
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(const Planned planned, MakePlan(context, request.request_json()));
+  ASSIGN_OR_RETURN(const auto text,
+                   context.staged->TextOf(request.request_json(), request.request_sha256()));
+  ASSIGN_OR_RETURN(const Planned planned, MakePlan(context, *text));
   night->policy = planned.request.policy;
   for (const plan::Experiment& e : planned.plan.experiments) {
-    if (!e.planned_outcome) AddTask(context, {e, -1}, planned.request.require, night);
+    // Of a pair the rounds that it takes at the least.
+    if (e.planned_outcome || e.round > planned.request.rounds_min) continue;
+    AddTask(context, {e, -1}, planned.request, night);
   }
   return absl::OkStatus();
 }
@@ -134,6 +145,8 @@ absl::Status SimulatePlan(const Context& context, store::Database& db,
   const scheduler::Simulation now = scheduler::Simulate(night);
   const scheduler::Simulation more = scheduler::Simulate(WithExtraSlots(night, 1));
   reply->set_makespan_s(now.makespan_s);
+  reply->set_makespan_p90_s(
+      std::max(now.makespan_s, request.job() != 0 ? 0 : scheduler::MakespanP90(night)));
   reply->set_idle_share(now.idle_share);
   reply->set_lower_bound_s(now.lower_bound_s);
   reply->set_critical_model(now.critical_model);

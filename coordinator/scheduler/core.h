@@ -4,6 +4,7 @@
 // core_explain.cc: answers · core_invariants.cc.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -34,7 +35,7 @@ class Core {
   MonotonicTime NextDeadline(MonotonicTime now) const;
   std::vector<std::string> ExplainWaiting(ExperimentId experiment, MonotonicTime now) const;
   std::vector<std::string> Unplaceable(const std::vector<Task>& tasks) const;
-  double EtaSeconds(JobId job, MonotonicTime now) const;
+  Eta EtaOf(JobId job, MonotonicTime now) const;
   void CheckInvariants() const;
   size_t open_tasks() const { return tasks_.size(); }
   MonotonicTime now() const { return now_; }  // of the last step
@@ -42,6 +43,7 @@ class Core {
  private:
   // Events.
   void Handle(const JobAdded& event);
+  void Handle(const TasksAdded& event);
   void Handle(const Recovered& event);
   void Handle(const WorkerKnown& event);
   void Handle(const WorkerJoined& event);
@@ -69,7 +71,16 @@ class Core {
   void Lend(TaskRecord* record, Lease* lease);
   void Unlend(TaskRecord* record);
   // Ends the claim of its live or lapsed lease and lets it wait; held back for `hold_ns`.
-  void RequeueTask(TaskRecord* record, const std::string& reason, int64_t hold_ns = 0);
+  // With the rest of its unit; `cause` is of it alone.
+  void RequeueTask(TaskRecord* record, const std::string& reason, int64_t hold_ns = 0,
+                   const std::string& cause = {});
+  void RequeueOne(TaskRecord* record, const std::string& reason, int64_t hold_ns,
+                  const std::string& cause);
+  // The others of its unit that have no result.
+  std::vector<ExperimentId> PartnersOf(const TaskRecord& record) const;
+  // It counts for nothing without `record`, which is concluded.
+  void SkipPartners(const TaskRecord& record, const std::string& why);
+  void AddTasks(const JobAdded& event);
   void ReleaseHeld();
   void ActOn(const FailureClusters::Verdict& verdict, Slot* slot, bool others_can,
              const std::string& reason);
@@ -126,8 +137,8 @@ class Core {
   std::string ExplainWorker(const Worker& worker, const TaskRecord& record,
                             MonotonicTime now) const;
   std::string ExplainSlots(const Worker& worker, const TaskRecord& record) const;
-  double LeasedSeconds(const Job& job, MonotonicTime now, double* longest) const;
-  double AheadSeconds(const Job& job, int index, MonotonicTime now) const;
+  Work LeasedWork(const Job& job, MonotonicTime now, Eta* longest) const;
+  Work AheadWork(const Job& job, int index, MonotonicTime now) const;
 
   // Invariants.
   void CheckTasks() const;
@@ -156,8 +167,19 @@ class Core {
 };
 
 inline WaitingTask WaitingOf(const TaskRecord& record) {
-  return {record.task.queue_order, record.task.id,     record.task.expected_s, record.avoid,
-          record.task.home,        record.task.place_s};
+  return {record.task.queue_order,
+          record.task.id,
+          record.task.expected_s,
+          record.avoid,
+          record.task.home,
+          record.task.place_s,
+          std::max(0.0, record.task.p90_s - record.task.expected_s),
+          !record.task.unit.empty(),
+          record.task.pinned};
+}
+// By which tasks wait together.
+inline const std::string& GroupOf(const TaskRecord& record) {
+  return record.task.unit.empty() ? record.task.model : record.task.unit;
 }
 
 }  // namespace dynbench::scheduler

@@ -8,6 +8,13 @@
 #include "coordinator/scheduler/core.h"
 
 namespace dynbench::scheduler {
+namespace {
+
+// Lanes-full of experiments in one lease of a slot that is the only one: few enough that a second
+// worker, should one come, does not wait for an hour.
+constexpr size_t kLeasesWithoutRival = 4;
+
+}  // namespace
 
 void Core::Dispatch() {
   for (const auto& [ordinal, slot] : dirty_slots_) TryGrant(slot);
@@ -42,7 +49,24 @@ std::vector<ExperimentId> Core::ChooseFrom(const Slot& slot, const JobOrder& job
   if (waiting.expected_s() <= options_.chunk_min_s * static_cast<double>(asking.slots)) {
     asking.chunk = options_.chunk_limit;
   }
+  if (slot.offer.lanes > 1) {
+    // A slot has one lease at a time, so what it lacks to fill its lanes stays empty until the
+    // whole lease has ended. Where no other slot can take any of it, that is true of the tail as
+    // well.
+    asking.fill =
+        static_cast<size_t>(slot.offer.lanes) * (work_class.capable == 1 ? kLeasesWithoutRival : 1);
+    asking.chunk = std::max(asking.chunk, asking.fill);
+  }
   asking.others_can = work_class.OthersCan(slot.worker->id);
+  asking.slot = slot.offer.index;
+  asking.can_take = [this, index](const SlotId& id) {
+    const Worker* worker = fleet_.Find(id.worker);
+    if (worker == nullptr) return false;
+    const auto found = worker->slots.find(id.index);
+    if (found == worker->slots.end() || !found->second->eligible) return false;
+    const std::vector<int>& classes = found->second->classes;
+    return std::find(classes.begin(), classes.end(), index) != classes.end();
+  };
   return waiting.Choose(asking);
 }
 
@@ -54,7 +78,7 @@ bool Core::InDanger(const Job& job, int index, MonotonicTime now) const {
   const size_t users = level == work_class.jobs.levels().end() ? 1 : level->second.by_user.size();
   const double slots = std::max(1.0, static_cast<double>(work_class.capable) /
                                          static_cast<double>(std::max<size_t>(users, 1)));
-  const double need_s = std::max(waiting.expected_s() / slots, waiting.longest_s());
+  const double need_s = std::max(waiting.expected_s() / slots, waiting.longest().expected_s);
   return static_cast<double>(*job.deadline - now) <
          need_s * options_.deadline_margin * static_cast<double>(kNsPerSecond);
 }

@@ -77,6 +77,12 @@ std::string Core::ExplainSlot(const Slot& slot, const TaskRecord& record) const 
     return absl::StrCat("slot ", index, " takes no work: ",
                         slot.offer.reason.empty() ? "drained" : slot.offer.reason);
   }
+  for (const std::string& name : matcher_.at(record.work_class).Environments()) {
+    const auto failing = slot.offer.failing.find(name);
+    if (failing == slot.offer.failing.end()) continue;
+    return absl::StrCat("environment ", failing->first, " fails its check on slot ", index, ": ",
+                        failing->second);
+  }
   if (slot.lease) {
     const Lease& lease = leases_.all().at(slot.lease);
     const Task& task = tasks_.at(*lease.outstanding.begin()).task;
@@ -157,70 +163,85 @@ std::vector<std::string> Core::ExplainWaiting(ExperimentId experiment, Monotonic
   return lines;
 }
 
-double Core::LeasedSeconds(const Job& job, MonotonicTime now, double* longest) const {
-  std::map<LeaseEpoch, double> by_lease;
+Work Core::LeasedWork(const Job& job, MonotonicTime now, Eta* longest) const {
+  std::map<LeaseEpoch, Work> by_lease;
   for (const ExperimentId experiment : job.leased) {
     const TaskRecord& record = tasks_.at(experiment);
     if (record.state != TaskState::kLeased) continue;
-    double rest = record.task.expected_s;
+    double rest_s = record.task.expected_s;
     if (record.started) {
-      rest = std::max(0.0, rest - static_cast<double>(now - record.started_at) / kNsPerSecond);
+      rest_s = std::max(0.0, rest_s - static_cast<double>(now - record.started_at) / kNsPerSecond);
     }
-    by_lease[record.lease] += rest;
+    const double spread_s = WaitingOf(record).spread_s;
+    by_lease[record.lease] += {rest_s, spread_s * spread_s};
   }
-  double sum = 0;
-  for (const auto& [epoch, seconds] : by_lease) {
-    sum += seconds;
-    *longest = std::max(*longest, seconds);
+  Work sum;
+  for (const auto& [epoch, work] : by_lease) {
+    sum += work;
+    longest->p50_s = std::max(longest->p50_s, work.expected_s);
+    longest->p90_s = std::max(longest->p90_s, work.p90_s());
   }
   return sum;
 }
 
 // What other jobs will have been given before the last experiment of `job` in this class begins:
 // all of what has precedence, and of each other submitter of the same priority as much as the own.
-double Core::AheadSeconds(const Job& job, int index, MonotonicTime now) const {
+Work Core::AheadWork(const Job& job, int index, MonotonicTime now) const {
   const WorkClass& work_class = matcher_.at(index);
-  const auto seconds_of = [&](const JobOrder& order) {
+  const auto work_of = [&](const JobOrder& order) {
     const Job& other = jobs_.at(order.job);
-    double ignored = 0;
-    return other.waiting.at(index).expected_s() + LeasedSeconds(other, now, &ignored);
+    Eta ignored;
+    return other.waiting.at(index).work() + LeasedWork(other, now, &ignored);
   };
-  const double own = job.waiting.at(index).expected_s();
-  double ahead = 0;
+  const double own_s = job.waiting.at(index).expected_s();
+  Work ahead;
   for (const auto& [priority, level] : work_class.jobs.levels()) {
     if (priority > job.order.negative_priority) break;
     const bool same = priority == job.order.negative_priority;
     for (const auto& [user, orders] : level.by_user) {
-      double theirs = 0;
+      Work theirs;
       for (const JobOrder& order : orders) {
         if (same && user == job.user && order >= job.order) break;
-        theirs += seconds_of(order);
+        theirs += work_of(order);
       }
-      ahead += same && user != job.user ? std::min(theirs, own) : theirs;
+      // A part of what they have deviates by as large a part of its squares.
+      if (same && user != job.user && theirs.expected_s > own_s) {
+        theirs = {own_s, theirs.spread_square * own_s / theirs.expected_s};
+      }
+      ahead += theirs;
     }
   }
   return ahead;
 }
 
-double Core::EtaSeconds(JobId id, MonotonicTime now) const {
+Eta Core::EtaOf(JobId id, MonotonicTime now) const {
   const auto it = jobs_.find(id);
-  if (it == jobs_.end()) return 0;
+  if (it == jobs_.end()) return {0, 0};
   const Job& job = it->second;
-  double eta = 0;
-  const double leased = LeasedSeconds(job, now, &eta);
+  Eta eta{0, 0};
+  const auto at_least = [&eta](double p50_s, double p90_s) {
+    eta.p50_s = std::max(eta.p50_s, p50_s);
+    eta.p90_s = std::max(eta.p90_s, p90_s);
+  };
+  const Work leased = LeasedWork(job, now, &eta);
   for (const auto& [index, waiting] : job.waiting) {
     if (waiting.size() == 0) continue;
     const WorkClass& work_class = matcher_.at(index);
-    if (work_class.capable == 0) return -1;
-    const double seconds = leased + waiting.expected_s() + AheadSeconds(job, index, now);
-    eta = std::max({eta, seconds / static_cast<double>(work_class.capable), waiting.longest_s()});
+    if (work_class.capable == 0) return {};
+    const Work all = leased + waiting.work() + AheadWork(job, index, now);
+    const auto slots = static_cast<double>(work_class.capable);
+    at_least(all.expected_s / slots, all.p90_s() / slots);
+    at_least(waiting.longest().expected_s, waiting.longest().p90_s());
   }
-  for (const ExperimentId experiment : job.tasks) {
+  // Those that are held back after a failure: few, and in no waiting set.
+  for (const auto& [until, experiment] : held_) {
     const TaskRecord& record = tasks_.at(experiment);
-    if (!record.held) continue;
-    if (matcher_.at(record.work_class).capable == 0) return -1;
-    const double hold_s = static_cast<double>(record.held_until - now) / kNsPerSecond;
-    eta = std::max(eta, std::max(0.0, hold_s) + record.task.expected_s);
+    if (record.task.job != id) continue;
+    if (matcher_.at(record.work_class).capable == 0) return {};
+    const double hold_s =
+        std::max(0.0, static_cast<double>(record.held_until - now) / kNsPerSecond);
+    at_least(hold_s + record.task.expected_s,
+             hold_s + record.task.expected_s + WaitingOf(record).spread_s);
   }
   return eta;
 }

@@ -19,8 +19,7 @@ void Core::CheckTasks() const {
     if (waits) ++waiting[{record.task.job, record.work_class}];
     const auto set = job.waiting.find(record.work_class);
     CHECK(set != job.waiting.end());
-    CHECK_EQ(set->second.Contains(record.task.model, record.task.partition, WaitingOf(record)),
-             waits)
+    CHECK_EQ(set->second.Contains(GroupOf(record), record.task.partition, WaitingOf(record)), waits)
         << "experiment " << id;
     if (!record.lease) {
       CHECK(record.state == TaskState::kWaiting)
@@ -69,7 +68,7 @@ void Core::CheckSlots() const {
       }
       if (!slot->eligible) continue;
       for (int c = 0; c < matcher_.size(); ++c) {
-        if (!matcher_.at(c).Matches(*slot)) continue;
+        if (!matcher_.at(c).Matches(*slot) || matcher_.at(c).FailsOn(*slot)) continue;
         ++capable[static_cast<size_t>(c)];
         if (!slot->lease) ++idle[static_cast<size_t>(c)];
       }

@@ -26,7 +26,7 @@ TaskRecord* Core::Find(ExperimentId experiment) {
 void Core::AddWaiting(const TaskRecord& record) {
   Job& job = jobs_.at(record.task.job);
   const auto it = job.waiting.try_emplace(record.work_class, job.policy).first;
-  it->second.Add(record.task.model, record.task.partition, WaitingOf(record));
+  it->second.Add(GroupOf(record), record.task.partition, WaitingOf(record));
   WorkClass& work_class = matcher_.at(record.work_class);
   work_class.jobs.Insert(job);
   dirty_classes_.insert(record.work_class);
@@ -36,7 +36,7 @@ void Core::AddWaiting(const TaskRecord& record) {
 void Core::RemoveWaiting(const TaskRecord& record, const WorkerId& taken_by) {
   Job& job = jobs_.at(record.task.job);
   WaitingSet& waiting = job.waiting.at(record.work_class);
-  waiting.Remove(record.task.model, record.task.partition, WaitingOf(record), taken_by);
+  waiting.Remove(GroupOf(record), record.task.partition, WaitingOf(record), taken_by);
   if (waiting.size() == 0) matcher_.at(record.work_class).jobs.Erase(job);
 }
 
@@ -83,8 +83,46 @@ void Core::Forget(TaskRecord* record) {
   tasks_.erase(record->task.id);
 }
 
-void Core::RequeueTask(TaskRecord* record, const std::string& reason, int64_t hold_ns) {
-  actions_.push_back(Requeue{record->task.id, record->lease, reason});
+std::vector<ExperimentId> Core::PartnersOf(const TaskRecord& record) const {
+  std::vector<ExperimentId> partners;
+  if (record.task.unit.empty()) return partners;
+  for (const ExperimentId other : jobs_.at(record.task.job).tasks) {
+    if (other != record.task.id && tasks_.at(other).task.unit == record.task.unit) {
+      partners.push_back(other);
+    }
+  }
+  return partners;
+}
+
+void Core::SkipPartners(const TaskRecord& record, const std::string& why) {
+  for (const ExperimentId id : PartnersOf(record)) {
+    TaskRecord* partner = Find(id);
+    if (partner->lease) RevokeFrom(*leases_.Find(partner->lease), {id}, why);
+    ConcludeTask(partner, plan::Outcome::kSkipped, "skipped", plan::Blame::kNone, why);
+  }
+}
+
+void Core::RequeueTask(TaskRecord* record, const std::string& reason, int64_t hold_ns,
+                       const std::string& cause) {
+  if (record->task.unit.empty()) return RequeueOne(record, reason, hold_ns, cause);
+  if (!record->lease) return;  // it went with its partner
+  const std::vector<ExperimentId> partners = PartnersOf(*record);
+  if (partners.empty()) {
+    return ConcludeTask(record, plan::Outcome::kSkipped, "skipped", plan::Blame::kNone,
+                        absl::StrCat("its round was disturbed and counts for nothing: ", reason));
+  }
+  for (const ExperimentId id : partners) {
+    TaskRecord* partner = Find(id);
+    if (!partner->lease) continue;
+    RevokeFrom(*leases_.Find(partner->lease), {id}, reason);
+    RequeueOne(partner, reason, hold_ns, /*cause=*/{});
+  }
+  RequeueOne(record, reason, hold_ns, cause);
+}
+
+void Core::RequeueOne(TaskRecord* record, const std::string& reason, int64_t hold_ns,
+                      const std::string& cause) {
+  actions_.push_back(Requeue{record->task.id, record->lease, reason, cause});
   Detach(record);
   record->state = TaskState::kWaiting;
   record->waiting_since = now_;
@@ -118,16 +156,29 @@ void Core::Handle(const JobAdded& event) {
   job.policy = event.policy;
   int64_t first = std::numeric_limits<int64_t>::max();
   for (const Task& task : event.tasks) first = std::min(first, task.queue_order);
+  if (event.place > 0) first = event.place;
   job.order = {-event.priority, first, event.job};
   job.user = event.user;
   job.deadline = event.deadline;
   job.unplaceable_grace_ns = event.unplaceable_grace_ns.value_or(options_.unplaceable_grace_ns);
+  AddTasks(event);
+}
+
+void Core::Handle(const TasksAdded& event) {
+  if (jobs_.count(event.job.job) == 0) return Handle(event.job);
+  AddTasks(event.job);
+}
+
+void Core::AddTasks(const JobAdded& event) {
+  Job& job = jobs_.at(event.job);
   for (const Task& task : event.tasks) {
     TaskRecord record;
     record.task = task;
     record.task.job = event.job;
     record.work_class = matcher_.ClassOf(task);
     record.waiting_since = now_;
+    record.crashes = task.crashes;
+    record.infrastructure_failures = task.infrastructure_failures;
     const auto [it, added] = tasks_.try_emplace(task.id, std::move(record));
     CHECK(added) << "experiment " << task.id << " was added twice";
     job.tasks.insert(task.id);

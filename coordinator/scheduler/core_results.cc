@@ -31,6 +31,11 @@ void Core::Handle(const Returned& event) {
   if (record == nullptr || !record->lease || record->lease != event.attempt.lease) return;
   Slot* slot = leases_.Find(record->lease)->slot;
   const WorkerId& worker = slot->worker->id;
+  if (event.phase_limit) {
+    record->avoid = worker;
+    RequeueTask(record, event.reason, 0, "phase_limit");
+    return;
+  }
   if (!event.infrastructure_failure) {
     RequeueTask(record, absl::StrCat("worker ", worker.value, " gave it back: ", event.reason));
     return;
@@ -41,6 +46,7 @@ void Core::Handle(const Returned& event) {
       clusters_.Failed(slot->id(), event.signature.empty() ? event.reason : event.signature, now_);
   const bool others_can = matcher_.at(record->work_class).OthersCan(worker);
   if (failure > options_.infrastructure_retries) {
+    SkipPartners(*record, absl::StrCat("the other side of its round was lost: ", event.reason));
     ConcludeTask(record, plan::Outcome::kLost, "lost", plan::Blame::kInfrastructure,
                  absl::StrCat("infrastructure failed ", failure, " times, last on worker ",
                               worker.value, ": ", event.reason));
@@ -50,7 +56,7 @@ void Core::Handle(const Returned& event) {
     RequeueTask(record,
                 absl::StrCat("infrastructure failure ", failure, " on worker ", worker.value, ": ",
                              event.reason),
-                BackoffNs(options_.backoff, record->task.id, failure));
+                BackoffNs(options_.backoff, record->task.id, failure), "infrastructure");
   }
   ActOn(verdict, slot, others_can, event.reason);
 }
@@ -71,6 +77,7 @@ void Core::ActOn(const FailureClusters::Verdict& verdict, Slot* slot, bool other
 void Core::CountCrash(TaskRecord* record, const WorkerId& worker) {
   record->last_worker = WorkerId();
   if (++record->crashes >= options_.crash_budget) {
+    SkipPartners(*record, "the other side of its round is a failure: its worker died with it");
     ConcludeTask(
         record, plan::Outcome::kFailed, "crash", plan::Blame::kModel,
         absl::StrCat("its worker died ", record->crashes, " times while it ran, last worker ",
@@ -80,7 +87,8 @@ void Core::CountCrash(TaskRecord* record, const WorkerId& worker) {
   if (!record->lease) return;  // it waits already
   RequeueTask(record,
               absl::StrCat("worker ", worker.value, " died while it ran (", record->crashes, " of ",
-                           options_.crash_budget, " deaths that are forgiven at most)"));
+                           options_.crash_budget, " deaths that are forgiven at most)"),
+              0, "crash");
 }
 
 void Core::Handle(const WorkerDied& event) {

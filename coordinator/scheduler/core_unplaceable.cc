@@ -30,19 +30,26 @@ std::string WhyNot(const WorkClass& work_class, const Slot& slot, bool* build_ne
   if (offer.device != work_class.device) {
     return absl::StrCat("has no ", work_class.device, " slot (has: ", offer.device, ")");
   }
-  if (offer.environments.count(work_class.environment) == 0) {
+  const std::vector<std::string> environments = work_class.Environments();
+  for (const std::string& name : environments) {
+    if (offer.environments.count(name) > 0) continue;
     return absl::StrCat(
-        "does not have environment ", work_class.environment,
+        "does not have environment ", name,
         " (has: ", offer.environments.empty() ? "none" : absl::StrJoin(offer.environments, ", "),
         ")");
   }
-  const plan::EnvironmentOffer& facts = offer.FactsOf(work_class.environment);
-  std::string missing = plan::MissingRequirement(work_class.needs, offer.labels, facts);
-  if (!missing.empty()) return missing;
-  missing = plan::MissingBuildNeed(work_class.needs, facts);
-  if (missing.empty()) return "";
-  *build_need = true;
-  return absl::StrCat("environment ", work_class.environment, " has ", missing);
+  for (const std::string& name : environments) {
+    std::string missing =
+        plan::MissingRequirement(work_class.needs, offer.labels, offer.FactsOf(name));
+    if (!missing.empty()) return missing;
+  }
+  for (const std::string& name : environments) {
+    const std::string missing = plan::MissingBuildNeed(work_class.needs, offer.FactsOf(name));
+    if (missing.empty()) continue;
+    *build_need = true;
+    return absl::StrCat("environment ", name, " has ", missing);
+  }
+  return "";
 }
 
 Core::Missing Core::MissingFor(const WorkClass& work_class) const {
@@ -75,7 +82,9 @@ std::string Core::DescribeMissing(const WorkClass& work_class) const {
     }
   }
   if (more > 0) parts.push_back(absl::StrCat("and ", more, " more"));
-  std::string wanted = absl::StrCat(work_class.device, ", environment ", work_class.environment);
+  const std::vector<std::string> environments = work_class.Environments();
+  std::string wanted = absl::StrCat(work_class.device, ", environment ",
+                                    absl::StrJoin(environments, " and environment "));
   for (const std::string& text : work_class.needs.requirements) {
     absl::StrAppend(&wanted, ", ", text);
   }

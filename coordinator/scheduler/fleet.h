@@ -25,7 +25,7 @@ struct Slot {
   std::string quarantine;    // why it is quarantined; empty: it is not
   bool eligible = false;     // counted by the Matcher
   std::vector<int> matches;  // classes that it fits, while present
-  std::vector<int> classes;  // `matches` while eligible, else empty
+  std::vector<int> classes;  // of `matches`, while eligible, those whose environment works
   std::string last_environment;
   std::string last_profile;
 

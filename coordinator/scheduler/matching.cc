@@ -1,5 +1,6 @@
 #include "coordinator/scheduler/matching.h"
 
+#include <algorithm>
 #include <tuple>
 
 namespace dynbench::scheduler {
@@ -28,17 +29,33 @@ bool WaitingJobs::Contains(const Job& job) const {
   return user != level->second.by_user.end() && user->second.count(job.order) > 0;
 }
 
+std::vector<std::string> WorkClass::Environments() const {
+  return needs.environments.empty() ? std::vector<std::string>{environment} : needs.environments;
+}
+
 bool WorkClass::Matches(const Slot& slot) const {
   const SlotOffer& offer = slot.offer;
   if (offer.device != device || offer.environments.count(environment) == 0) return false;
   if (needs.empty()) return true;
-  const plan::EnvironmentOffer& facts = offer.FactsOf(environment);
-  return plan::MissingRequirement(needs, offer.labels, facts).empty() &&
-         plan::MissingBuildNeed(needs, facts).empty();
+  for (const std::string& name : Environments()) {
+    if (offer.environments.count(name) == 0) return false;
+    const plan::EnvironmentOffer& facts = offer.FactsOf(name);
+    if (!plan::MissingRequirement(needs, offer.labels, facts).empty() ||
+        !plan::MissingBuildNeed(needs, facts).empty()) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool WorkClass::WarmOn(const Slot& slot) const {
   return slot.last_environment == environment && slot.last_profile == profile;
+}
+
+bool WorkClass::FailsOn(const Slot& slot) const {
+  const std::vector<std::string> environments = Environments();
+  return std::any_of(environments.begin(), environments.end(),
+                     [&](const std::string& name) { return slot.offer.failing.count(name) > 0; });
 }
 
 bool WorkClass::OthersCan(const WorkerId& worker) const {
@@ -61,7 +78,7 @@ int Matcher::ClassOf(const Task& task) {
   for (const auto& [ordinal, slot] : slots_) {
     if (!at(index).Matches(*slot)) continue;
     Know(slot, index);
-    if (!slot->eligible) continue;
+    if (!slot->eligible || at(index).FailsOn(*slot)) continue;
     slot->classes.push_back(index);
     Enter(slot, index);
   }
@@ -113,7 +130,9 @@ void Matcher::Update(Slot* slot) {
   slot->classes.clear();
   slot->eligible = slot->CanTakeWork();
   if (!slot->eligible) return;
-  slot->classes = slot->matches;
+  for (const int index : slot->matches) {
+    if (!at(index).FailsOn(*slot)) slot->classes.push_back(index);
+  }
   for (const int index : slot->classes) Enter(slot, index);
 }
 

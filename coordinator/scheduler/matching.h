@@ -50,8 +50,12 @@ struct WorkClass {
   size_t capable = 0;
   size_t known = 0;  // slots that fit, whether or not they take work now or are connected
 
+  // Every one that must be there: its own, and of a pair both.
+  std::vector<std::string> Environments() const;
   bool Matches(const Slot& slot) const;
   bool WarmOn(const Slot& slot) const;
+  // Its environment is there, but fails its check.
+  bool FailsOn(const Slot& slot) const;
   // Whether a worker other than `worker` could run it.
   bool OthersCan(const WorkerId& worker) const;
 };

@@ -43,11 +43,14 @@ void WaitingSet::Add(const std::string& model, int partition, const WaitingTask&
   Erase(group);
   group.name = GroupName(model, partition);
   CHECK(group.tasks.insert(task).second) << "experiment " << task.id << " waits twice";
+  const double spread_square = task.spread_s * task.spread_s;
   group.expected_s += task.expected_s;
+  group.spread_square += spread_square;
   group.placed_s += task.placed_s();
+  units_ = units_ || task.whole;
   Insert(group);
   ++size_;
-  expected_s_ += task.expected_s;
+  work_ += {task.expected_s, spread_square};
 }
 
 void WaitingSet::Remove(const std::string& model, int partition, const WaitingTask& task,
@@ -58,12 +61,15 @@ void WaitingSet::Remove(const std::string& model, int partition, const WaitingTa
   Erase(group);
   CHECK_EQ(group.tasks.erase(task), size_t{1}) << "experiment " << task.id << " does not wait";
   group.expected_s = group.tasks.empty() ? 0 : group.expected_s - task.expected_s;
+  const double spread_square = task.spread_s * task.spread_s;
+  group.spread_square = group.tasks.empty() ? 0 : group.spread_square - spread_square;
   group.placed_s = group.tasks.empty() ? 0 : group.placed_s - task.placed_s();
   if (taken_by && policy_ == plan::PartitionPolicy::kDynamic) group.begun_by = taken_by;
   Insert(group);
   if (group.tasks.empty()) groups_.erase(it);
   // Rounding must not leave a rest when nothing waits.
-  expected_s_ = --size_ == 0 ? 0 : expected_s_ - task.expected_s;
+  work_ += {-task.expected_s, -spread_square};
+  if (--size_ == 0) work_ = Work();
 }
 
 bool WaitingSet::Contains(const std::string& model, int partition, const WaitingTask& task) const {
@@ -71,8 +77,10 @@ bool WaitingSet::Contains(const std::string& model, int partition, const Waiting
   return it != groups_.end() && it->second.tasks.count(task) > 0;
 }
 
-double WaitingSet::longest_s() const {
-  return order_.empty() ? 0 : groups_.at(order_.begin()->name).expected_s;
+Work WaitingSet::longest() const {
+  if (order_.empty()) return {};
+  const Group& group = groups_.at(order_.begin()->name);
+  return {group.expected_s, group.spread_square};
 }
 
 const WaitingSet::Order& WaitingSet::HomeOrder(const WorkerId& home) const {
@@ -104,7 +112,7 @@ class WaitingSet::Picker {
         own_(&set.HomeOrder(asking.worker)),
         free_(&set.HomeOrder(WorkerId())),
         all_(&set.order_),
-        balanced_s_(set.expected_s_ / static_cast<double>(asking.slots > 0 ? asking.slots : 1)) {}
+        balanced_s_(set.expected_s() / static_cast<double>(asking.slots > 0 ? asking.slots : 1)) {}
 
   // nullptr: that was all.
   const Group* Next() {
@@ -148,7 +156,7 @@ class WaitingSet::Picker {
 };
 
 std::vector<ExperimentId> WaitingSet::ChooseGroups(const Asking& asking) const {
-  const double share_s = expected_s_ / static_cast<double>(std::max<size_t>(asking.slots, 1));
+  const double share_s = expected_s() / static_cast<double>(std::max<size_t>(asking.slots, 1));
   const double budget_s = std::max(share_s / 2, asking.chunk_min_s);
   std::vector<ExperimentId> chosen;
   double chosen_s = 0;
@@ -158,13 +166,16 @@ std::vector<ExperimentId> WaitingSet::ChooseGroups(const Asking& asking) const {
     const bool whole = group->tasks.size() <= asking.chunk && group->placed_s <= share_s;
     const bool first = chosen.empty();
     if (!first && (chosen.size() + group->tasks.size() > asking.chunk ||
-                   chosen_s + group->placed_s > budget_s)) {
+                   (chosen.size() >= asking.fill && chosen_s + group->placed_s > budget_s))) {
       break;
     }
     for (const WaitingTask& task : group->tasks) {
       if (asking.others_can && task.avoid == asking.worker) continue;
       if (chosen.size() >= asking.chunk) return chosen;
-      if (!whole && !chosen.empty() && chosen_s + task.placed_s() > budget_s) return chosen;
+      if (!whole && chosen.size() >= std::max<size_t>(asking.fill, 1) &&
+          chosen_s + task.placed_s() > budget_s) {
+        return chosen;
+      }
       chosen.push_back(task.id);
       chosen_s += task.placed_s();
     }
@@ -172,7 +183,35 @@ std::vector<ExperimentId> WaitingSet::ChooseGroups(const Asking& asking) const {
   return chosen;
 }
 
+std::vector<ExperimentId> WaitingSet::ChooseUnit(const Asking& asking) const {
+  const SlotId here{asking.worker, asking.slot};
+  const auto may = [&](const Group& group) {
+    for (const WaitingTask& task : group.tasks) {
+      if (asking.others_can && task.avoid == asking.worker) return false;
+      if (!task.pinned.worker || task.pinned == here) continue;
+      if (asking.can_take && asking.can_take(task.pinned)) return false;
+    }
+    return true;
+  };
+  const Group* best = nullptr;
+  for (const Place& place : order_) {
+    const Group& group = groups_.at(place.name);
+    if (!may(group)) continue;
+    // Its own first: the host should not change from night to night. Any rather than none.
+    const WorkerId& home = group.home();
+    if (best == nullptr) best = &group;
+    if (home && home != asking.worker) continue;
+    best = &group;
+    break;
+  }
+  std::vector<ExperimentId> chosen;
+  if (best == nullptr) return chosen;
+  for (const WaitingTask& task : best->tasks) chosen.push_back(task.id);
+  return chosen;
+}
+
 std::vector<ExperimentId> WaitingSet::Choose(const Asking& asking) const {
+  if (units_) return ChooseUnit(asking);
   return policy_ == plan::PartitionPolicy::kDynamic ? ChooseGroups(asking)
                                                     : ChoosePartition(asking);
 }

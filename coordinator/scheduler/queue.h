@@ -10,11 +10,17 @@
 // (what waits, divided by the slots). Near the end, or for one giant, length alone decides,
 // whatever the home: a slot is never idle for the sake of affinity.
 //
+// Units (rounds of a pair) are chosen whole and one at a time, whatever the policy, the longest
+// first; one that is pinned to a slot is left to it as long as that slot can take it.
+//
 // Under `balanced` and `static`: a partition as a whole, partitions in their order, experiments in
 // plan order.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -29,9 +35,12 @@ struct WaitingTask {
   int64_t queue_order = 0;
   ExperimentId id;
   double expected_s = 0;
-  WorkerId avoid;      // not there while another worker could take it
-  WorkerId home;       // that measured its series before
-  double place_s = 0;  // what it is ordered by; 0: expected_s
+  WorkerId avoid;       // not there while another worker could take it
+  WorkerId home;        // that measured its series before
+  double place_s = 0;   // what it is ordered by; 0: expected_s
+  double spread_s = 0;  // its 90 % quantile less expected_s
+  bool whole = false;   // its group is a unit: leased alone and never split
+  SlotId pinned = {};   // of a unit: goes nowhere else while that slot can take it
 
   double placed_s() const { return place_s > 0 ? place_s : expected_s; }
 
@@ -41,6 +50,21 @@ struct WaitingTask {
   bool operator==(const WaitingTask& other) const { return id == other.id; }
 };
 
+// An amount of work: its expected time, and the square of how much more nine times in ten it takes.
+// Durations are taken as independent, so the squares add up.
+struct Work {
+  double expected_s = 0;
+  double spread_square = 0;
+
+  double p90_s() const { return expected_s + std::sqrt(std::max(0.0, spread_square)); }
+  Work& operator+=(const Work& other) {
+    expected_s += other.expected_s;
+    spread_square += other.spread_square;
+    return *this;
+  }
+  friend Work operator+(Work a, const Work& b) { return a += b; }
+};
+
 // For whom and how much.
 struct Asking {
   WorkerId worker;
@@ -48,6 +72,10 @@ struct Asking {
   size_t chunk = 1;         // most experiments at once, under `dynamic`
   double chunk_min_s = 0;   // a lease of less than this is filled up to it
   bool others_can = false;  // leave what avoids this worker
+  int slot = 0;             // of the worker
+  // Whether another slot can take what waits here; for units that are pinned to it. Empty: no.
+  std::function<bool(const SlotId&)> can_take = {};
+  size_t fill = 1;  // so many at once however long they take: a lane each
 };
 
 class WaitingSet {
@@ -65,9 +93,10 @@ class WaitingSet {
   std::vector<ExperimentId> Choose(const Asking& asking) const;
 
   size_t size() const { return size_; }
-  double expected_s() const { return expected_s_; }
-  // Of the longest group; 0 when nothing waits, or under another policy than `dynamic`.
-  double longest_s() const;
+  double expected_s() const { return work_.expected_s; }
+  const Work& work() const { return work_; }
+  // Of the longest group; nothing when nothing waits, or under another policy than `dynamic`.
+  Work longest() const;
   bool Contains(const std::string& model, int partition, const WaitingTask& task) const;
 
  private:
@@ -75,6 +104,7 @@ class WaitingSet {
     std::string name;  // model, or partition
     std::set<WaitingTask> tasks;
     double expected_s = 0;
+    double spread_square = 0;
     double placed_s = 0;
     WorkerId begun_by;
     const WorkerId& home() const { return begun_by ? begun_by : tasks.begin()->home; }
@@ -97,13 +127,15 @@ class WaitingSet {
   const Order& HomeOrder(const WorkerId& home) const;
   std::vector<ExperimentId> ChoosePartition(const Asking& asking) const;
   std::vector<ExperimentId> ChooseGroups(const Asking& asking) const;
+  std::vector<ExperimentId> ChooseUnit(const Asking& asking) const;
 
   const plan::PartitionPolicy policy_;
+  bool units_ = false;  // a job has units, or none
   std::map<std::string, Group> groups_;
   Order order_;
   std::map<WorkerId, Order> by_home_;
   size_t size_ = 0;
-  double expected_s_ = 0;
+  Work work_;
 };
 
 }  // namespace dynbench::scheduler

@@ -48,9 +48,7 @@ std::vector<std::string> Scheduler::ExplainWaiting(ExperimentId experiment,
 std::vector<std::string> Scheduler::Unplaceable(const std::vector<Task>& tasks) const {
   return impl_->core.Unplaceable(tasks);
 }
-double Scheduler::EtaSeconds(JobId job, MonotonicTime now) const {
-  return impl_->core.EtaSeconds(job, now);
-}
+Eta Scheduler::EtaOf(JobId job, MonotonicTime now) const { return impl_->core.EtaOf(job, now); }
 void Scheduler::CheckInvariants() const { impl_->core.CheckInvariants(); }
 
 }  // namespace dynbench::scheduler

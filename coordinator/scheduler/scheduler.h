@@ -72,6 +72,17 @@ struct Task {
   WorkerId home = {};  // that measured its series before; none: no preference
   // By which it is placed where more than `expected_s` has to be reckoned with; 0: `expected_s`.
   double place_s = 0;
+  double p90_s = 0;  // of nine runs in ten; less than `expected_s`: as that
+  // What happened before a restart of the coordinator, and counts.
+  int crashes = 0;
+  int infrastructure_failures = 0;
+  // A round of a pair: tasks of one job and unit are leased together, to one slot, in their order,
+  // and wait again together. One that could only wait again alone, since the other side has its
+  // result, is skipped. `environment` and needs.environments are then the same in both. Empty:
+  // none.
+  std::string unit = {};
+  // A unit goes nowhere else while this slot can take work that fits. No worker: anywhere.
+  SlotId pinned = {};
 };
 
 struct SlotOffer {
@@ -83,6 +94,10 @@ struct SlotOffer {
   plan::Labels labels = {};            // of the worker and of this slot
   // By environment; one that is not named: nothing is known of it.
   std::map<std::string, plan::EnvironmentOffer> facts = {};
+  // Of `environments`, those whose check fails there, with what was found. They are known, so that
+  // experiments wait for them, and get no work.
+  std::map<std::string, std::string> failing = {};
+  int lanes = 1;  // experiments that it prepares side by side
 
   const plan::EnvironmentOffer& FactsOf(const std::string& environment) const;
   bool operator==(const SlotOffer&) const = default;
@@ -107,6 +122,11 @@ struct JobAdded {
   std::optional<MonotonicTime> deadline = {};
   // Instead of Options::unplaceable_grace_ns; 0: what no known worker can run fails at once.
   std::optional<int64_t> unplaceable_grace_ns = {};
+  int64_t place = 0;  // its place in the queue; 0: that of its first task
+};
+// Further tasks of a job, whether or not it still has any: the next rounds of its pairs.
+struct TasksAdded {
+  JobAdded job;
 };
 // What the store knew when the coordinator started: leases that were live then. Sent once, before
 // any worker joins, after the JobAdded events. They are re-armed from `now`.
@@ -157,6 +177,9 @@ struct Returned {
   std::string reason;
   bool infrastructure_failure = false;  // counts against the retries; after them: lost
   std::string signature = {};  // `reason` less what differs from case to case; empty: `reason`
+  // It was ended at a learned limit of a phase: nothing is counted, and it goes elsewhere while
+  // another worker could take it.
+  bool phase_limit = false;
 };
 // A worker of which the store knows, while it is away: experiments may wait for it. Ignored when it
 // has joined.
@@ -183,9 +206,9 @@ struct JobCancelled {
 struct Resumed {};
 struct Tick {};
 
-using Event = std::variant<JobAdded, Recovered, WorkerKnown, WorkerJoined, WorkerLeft, WorkerDied,
-                           Beat, SlotsChanged, Quarantined, Released, Started, Finished, Returned,
-                           JobCancelled, Resumed, Tick>;
+using Event = std::variant<JobAdded, TasksAdded, Recovered, WorkerKnown, WorkerJoined, WorkerLeft,
+                           WorkerDied, Beat, SlotsChanged, Quarantined, Released, Started, Finished,
+                           Returned, JobCancelled, Resumed, Tick>;
 
 // ---- actions ----
 struct Grant {  // commit, then send
@@ -212,6 +235,8 @@ struct Requeue {  // the experiment waits again, at its original place
   ExperimentId experiment;
   LeaseEpoch fenced;  // the epoch that no longer counts
   std::string reason;
+  // "crash", "infrastructure", "phase_limit": counts for the experiment; empty: for nothing.
+  std::string cause = {};
 };
 struct CloseLease {  // nothing of it is left
   LeaseEpoch epoch;
@@ -231,6 +256,11 @@ struct ReportCluster {
 
 using Action =
     std::variant<Grant, Revoke, Conclude, Requeue, CloseLease, Quarantine, ReportCluster>;
+
+struct Eta {
+  double p50_s = -1;
+  double p90_s = -1;
+};
 
 class Scheduler {
  public:
@@ -257,8 +287,9 @@ class Scheduler {
   std::vector<std::string> Unplaceable(const std::vector<Task>& tasks) const;
 
   // Expected seconds until `job` is done, from predictions and the slots that can take it; negative
-  // when no slot can.
-  double EtaSeconds(JobId job, MonotonicTime now) const;
+  // when no slot can. What it costs does not grow with what waits. The 90 % quantile takes
+  // durations as independent: deviations add up as squares, so that many experiments narrow it.
+  Eta EtaOf(JobId job, MonotonicTime now) const;
 
   // Aborts when an invariant does not hold.
   void CheckInvariants() const;

@@ -47,6 +47,14 @@ struct Simulation {
 
 Simulation Simulate(const SimulatedNight& night);
 
+// The makespan that nine nights in ten do not exceed: of `nights` replicas in which each duration
+// is drawn from a log-normal distribution with the task's median (`actual_s`) and 90 % quantile
+// (`p90_s` over `expected_s`). Costs as many simulations; with more than kMostDrawn experiments in
+// all, fewer nights are drawn, at least kLeastNights. The same for the same seed.
+inline constexpr size_t kMostDrawn = 40'000;
+inline constexpr size_t kLeastNights = 5;
+double MakespanP90(const SimulatedNight& night, size_t nights = 20, uint64_t seed = 1);
+
 // The night with `extra` further slots like the first that takes one of its tasks; the same night
 // when none does. Each is a worker of its own.
 SimulatedNight WithExtraSlots(SimulatedNight night, int extra);

@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "common/base/status.h"
 #include "common/plan/needs.h"
+#include "common/plan/pairs.h"
 #include "common/store/holds.h"
 #include "common/store/slot_time.h"
 #include "coordinator/session/known_workers.h"
@@ -20,6 +21,9 @@ namespace {
 int64_t PauseThresholdNs(const DispatcherOptions& options) {
   return std::clamp(options.lease_ttl_ns / 4, 250 * kNsPerMs, 5 * kNsPerSecond);
 }
+
+// How long a pair waits for a worker with both its environments.
+constexpr int64_t kPairGraceSeconds = 10;
 
 constexpr int kMissedBeats = 3;  // then a stream counts as dead
 
@@ -41,9 +45,16 @@ absl::Status Dispatcher::Start(store::Database& reader) {
   ASSIGN_OR_RETURN(store::OpenWork work, store::LoadOpenWork(reader));
   ASSIGN_OR_RETURN(const auto durations, store::LoadDurations(reader));
   predictions_->Load(durations);
+  phase_history_.Load(durations);
   std::vector<plan::Request> requests;
   for (const store::JobRow& job : work.jobs) {
     ASSIGN_OR_RETURN(requests.emplace_back(), store::GetRequest(reader, job.id));
+  }
+  std::vector<std::vector<store::ResultRow>> rows(work.jobs.size());
+  for (size_t i = 0; i < work.jobs.size(); ++i) {
+    if (!plan::IsPairJob(requests[i])) continue;
+    ASSIGN_OR_RETURN(rows[i], store::ListResults(reader, work.jobs[i].id, ExperimentId(), 0,
+                                                 /*with_samples=*/false));
   }
   ASSIGN_OR_RETURN(const auto workers, store::ListWorkers(reader));
   ASSIGN_OR_RETURN(const auto slots, store::ListSlots(reader));
@@ -61,8 +72,10 @@ absl::Status Dispatcher::Start(store::Database& reader) {
   scheduler_ = std::make_unique<scheduler::Scheduler>(options);
   started_at_ = now();
   next_beat_ = now() + options_.beat_interval_ns;
-  for (const scheduler::WorkerKnown& known : KnownWorkers(workers, slots, unix_now())) Feed(known);
-  Recover(work, requests);
+  for (const scheduler::WorkerKnown& known : KnownWorkers(workers, slots, unix_now(), holds)) {
+    Feed(known);
+  }
+  Recover(work, requests, rows);
   loop_->Start(PauseThresholdNs(options_),
                {[this](MonotonicTime now) { return Turn(now); },
                 [this](MonotonicTime now, int64_t gap_ns) { Resumed(now, gap_ns); }});
@@ -71,7 +84,8 @@ absl::Status Dispatcher::Start(store::Database& reader) {
 
 void Dispatcher::Stop() { loop_->Stop(); }
 
-void Dispatcher::Recover(const store::OpenWork& work, const std::vector<plan::Request>& requests) {
+void Dispatcher::Recover(const store::OpenWork& work, const std::vector<plan::Request>& requests,
+                         const std::vector<std::vector<store::ResultRow>>& rows) {
   std::map<JobId, std::vector<const store::OpenExperiment*>> by_job;
   for (const auto& open : work.experiments) by_job[open.job].push_back(&open);
   std::map<LeaseEpoch, scheduler::Recovered::Lease> leases;
@@ -83,6 +97,9 @@ void Dispatcher::Recover(const store::OpenWork& work, const std::vector<plan::Re
     for (const store::OpenExperiment* open : by_job[row.id]) {
       job.Append(open->experiment, *predictions_);
       job.Identify(job.live.size() - 1, row.id, open->id);
+      job.tasks.back().crashes = open->crashes;
+      job.tasks.back().infrastructure_failures = open->infrastructure_failures;
+      job.live.back().whole_timeout = open->phase_limits > 0;
       if (!open->lease) continue;
       LiveExperiment& experiment = job.live.back();
       experiment.lease = open->lease;
@@ -95,9 +112,16 @@ void Dispatcher::Recover(const store::OpenWork& work, const std::vector<plan::Re
       lease.slot = open->slot;
       lease.experiments.push_back(open->id);
     }
-    const scheduler::JobAdded added = ToEvent(row.id, job);
-    live_.Add(std::move(job.job), std::move(job.live));
-    Feed(added);
+    std::vector<ExperimentId> leased;
+    for (const LiveExperiment& live : job.live) {
+      if (live.lease && !job.pairs.empty()) leased.push_back(live.id);
+    }
+    live_.Add(v1::Job(job.job), std::move(job.live));
+    if (job.pairs.empty()) {
+      Feed(ToEvent(row.id, job));
+    } else {
+      ResumePairs(row.id, job, rows[i], leased);
+    }
   }
   scheduler::Recovered recovered;
   for (auto& [epoch, lease] : leases) recovered.leases.push_back(std::move(lease));
@@ -108,7 +132,9 @@ void Dispatcher::Recover(const store::OpenWork& work, const std::vector<plan::Re
   Feed(recovered);
   // A cancellation whose consequences were not committed yet is carried out again.
   for (const store::JobRow& row : work.jobs) {
-    if (!row.cancel_reason.empty()) Feed(scheduler::JobCancelled{row.id, row.cancel_reason});
+    if (row.cancel_reason.empty()) continue;
+    Feed(scheduler::JobCancelled{row.id, row.cancel_reason});
+    Drop(pairs_.Cancel(row.id, row.cancel_reason));
   }
 }
 
@@ -130,6 +156,12 @@ void AddedJob::TakeFrom(const plan::Request& request) {
   require = request.require;
   deadline_unix_ms = request.deadline_unix_ms;
   unplaceable_grace_s = request.unplaceable_grace_s;
+  if (!plan::IsPairJob(request)) return;
+  this->request = request;
+  // Its rounds are leased one by one.
+  policy = plan::PartitionPolicy::kDynamic;
+  // Who asks for two builds has them somewhere, or has mistyped one.
+  if (unplaceable_grace_s < 0) unplaceable_grace_s = kPairGraceSeconds;
 }
 
 void AddedJob::Append(const plan::Experiment& e, const Predictions& predictions) {
@@ -142,9 +174,16 @@ void AddedJob::Append(const plan::Experiment& e, const Predictions& predictions)
   const Prediction prediction = predictions.Predict(e);
   task.expected_s = prediction.p50_s;
   task.place_s = prediction.place_s;
+  task.p90_s = prediction.p90_s;
   task.partition = e.partition;
   task.needs = plan::NeedsOf(e, require);
   task.home = predictions.Home(e);
+  if (plan::IsPairJob(request)) {
+    task.environment = request.base;
+    task.needs = plan::NeedsOf(e, request);
+    pairs.push_back(
+        {{}, e.pair, e.round, e.side == plan::kNewSide, e.test == plan::Test::kPerformance, {}});
+  }
   std::vector<std::string> needs = task.needs.requirements;
   needs.insert(needs.end(), task.needs.capabilities.begin(), task.needs.capabilities.end());
   live.back().needs = absl::StrJoin(needs, ", ");
@@ -156,6 +195,9 @@ void AddedJob::Identify(size_t index, JobId job_id, ExperimentId id) {
   tasks[index].id = id;
   tasks[index].job = job_id;
   tasks[index].queue_order = id.value;  // ids are given in plan order
+  if (pairs.empty()) return;
+  pairs[index].id = id;
+  pairs[index].task = tasks[index];
 }
 
 void Dispatcher::AddJob(AddedJob job, std::function<void()> done) {
@@ -163,9 +205,8 @@ void Dispatcher::AddJob(AddedJob job, std::function<void()> done) {
   loop_->Post([this, shared, done = std::move(done)] {
     if (!shared->live.empty()) {
       const JobId id(shared->job.id());
-      const scheduler::JobAdded added = ToEvent(id, *shared);
-      live_.Add(std::move(shared->job), std::move(shared->live));
-      Feed(added);
+      live_.Add(v1::Job(shared->job), std::move(shared->live));
+      Schedule(id, *shared);
     }
     done();
   });
@@ -185,6 +226,7 @@ void Dispatcher::CancelJob(JobId job, std::string reason,
         dirty_.insert(job);
       }
       Feed(scheduler::JobCancelled{job, reason});
+      Drop(pairs_.Cancel(job, reason));
       // Changes are applied in order: when this one is committed, those before it are.
       ingest_->Apply([](store::Database&) { return absl::OkStatus(); }, done);
     });
@@ -236,7 +278,10 @@ void Dispatcher::PublishDirtyJobs() {
       live->job.set_finished_unix_ms(unix_now().ms);
     }
     if (feed_->HasWatchers(id)) feed_->PublishJob(Describe(*live), finished);
-    if (finished) live_.RemoveJob(id);
+    if (!finished) continue;
+    live_.RemoveJob(id);
+    LearnFrom(id);
+    pairs_.Remove(id);
   }
 }
 

@@ -39,6 +39,8 @@
 #include "coordinator/session/live_jobs.h"
 #include "coordinator/session/log_relay.h"
 #include "coordinator/session/observer.h"
+#include "coordinator/session/pair_jobs.h"
+#include "coordinator/session/phase_history.h"
 #include "coordinator/session/predictions.h"
 #include "coordinator/session/slot_times.h"
 
@@ -66,6 +68,9 @@ struct AddedJob {
   // writer nor the dispatcher spends its time on it.
   std::vector<LiveExperiment> live;
   std::vector<scheduler::Task> tasks;
+  // Of a pair job: parallel to the others; `request` is then the job's.
+  std::vector<PairMember> pairs;
+  plan::Request request;
 
   // Takes over what of the request concerns the scheduler. Before Append.
   void TakeFrom(const plan::Request& request);
@@ -76,7 +81,7 @@ struct AddedJob {
 struct JobView {
   bool open = false;  // false: not known here (finished); the rest is empty then
   v1::Coverage coverage;
-  double eta_s = -1;
+  scheduler::Eta eta;
   std::vector<std::string> waiting_reasons;
 };
 struct FleetView {
@@ -173,9 +178,23 @@ class Dispatcher {
   UnixTimeMs unix_now() const { return loop_->unix_now(); }
 
   // Life (dispatcher.cc)
-  // `requests`: of the jobs of `work`, in order.
-  void Recover(const store::OpenWork& work, const std::vector<plan::Request>& requests);
+  // `requests`, `rows` (of pair jobs): of the jobs of `work`, in order.
+  void Recover(const store::OpenWork& work, const std::vector<plan::Request>& requests,
+               const std::vector<std::vector<store::ResultRow>>& rows);
   scheduler::JobAdded ToEvent(JobId id, AddedJob& job);
+
+  // Pairs (dispatcher_pairs.cc)
+  // What of the job the scheduler gets at once; the rest of a pair job waits for its rounds' turn.
+  void Schedule(JobId id, AddedJob& job);
+  // After a restart: with what the store has of the job.
+  void ResumePairs(JobId id, AddedJob& job, const std::vector<store::ResultRow>& rows,
+                   const std::vector<ExperimentId>& leased);
+  void RecordRound(const LiveExperiment& live, const v1::Result& result, LeaseEpoch lease,
+                   double seconds);
+  void AdvancePairs(JobId job);
+  // Of one that has ended: noise floors from an A/A run.
+  void LearnFrom(JobId job);
+  void Drop(const std::vector<PairJobs::Dropped>& dropped);
   MonotonicTime Turn(MonotonicTime now);
   void Resumed(MonotonicTime now, int64_t gap_ns);
   void KeepBeats(MonotonicTime now);
@@ -232,6 +251,9 @@ class Dispatcher {
   void CarryOut(const scheduler::Quarantine& quarantine);
   void CarryOut(const scheduler::ReportCluster& cluster);
   void OnGrantCommitted(LeaseEpoch epoch, const absl::Status& status);
+  void SendLease(const ConnectedWorker& worker, LeaseEpoch epoch, int slot,
+                 const std::vector<ExperimentId>& experiments);
+  void AddPhaseLimits(const LiveExperiment& live, v1::PlannedExperiment* planned) const;
   void GiveBack(LeaseEpoch epoch, const std::vector<ExperimentId>& experiments,
                 const std::string& reason);
   void DropFromPending(LeaseEpoch epoch, ExperimentId experiment);
@@ -240,12 +262,16 @@ class Dispatcher {
   // `lazily`: what a crash may forget (ingest::Writer::ApplyLazily).
   void Commit(const std::string& what, const ingest::Change& change,
               const std::function<void()>& committed, bool lazily = false);
-  void Conclude(ExperimentId experiment, const v1::Result& result);
+  // `lease`: under which a worker measured it, in `seconds` on its slot; none: no worker did.
+  void Conclude(ExperimentId experiment, const v1::Result& result, LeaseEpoch lease = {},
+                double seconds = 0);
   void PublishRow(const LiveExperiment& experiment);
 
   // Questions (dispatcher_views.cc)
   // A worker that is not there, with how long it was not heard, as a clause for people.
   std::string Away(const WorkerId& worker) const;
+  scheduler::Eta EtaOf(JobId job) const;
+  size_t SlotsOfPairs() const;  // that take work now; at least 1
   std::vector<std::string> ReasonsOf(const LiveJob& job);
   v1::Job Describe(const LiveJob& job);
 
@@ -259,6 +285,8 @@ class Dispatcher {
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   Fleet fleet_;
   LiveJobs live_;
+  PairJobs pairs_;
+  PhaseHistory phase_history_;
   LogRelay relay_;
   Holds holds_;
   SlotTimes slot_times_;

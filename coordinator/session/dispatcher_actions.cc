@@ -10,6 +10,7 @@ namespace dynbench::session {
 namespace {
 
 constexpr int64_t kStoreRetryNs = kNsPerSecond;  // a store that cannot write is asked again
+constexpr size_t kLeaseMessageBytes = 1 << 20;
 
 bool IsLogical(const absl::Status& status) {
   return status.code() == absl::StatusCode::kNotFound ||
@@ -91,18 +92,44 @@ void Dispatcher::OnGrantCommitted(LeaseEpoch epoch, const absl::Status& status) 
     return;
   }
   if (wanted.empty()) return;
+  SendLease(*worker, epoch, grant.slot.index, wanted);
+  if (observer_ != nullptr) observer_->LeaseSent(MonotonicNow() - grant.decided_at);
+}
+
+// A partition of a large job may be more than one message holds: it comes in several, of the same
+// epoch.
+void Dispatcher::SendLease(const ConnectedWorker& worker, LeaseEpoch epoch, int slot,
+                           const std::vector<ExperimentId>& experiments) {
   v1::CoordinatorMessage message;
-  v1::Lease& lease = *message.mutable_lease();
-  lease.set_epoch(epoch.value);
-  lease.set_slot(grant.slot.index);
-  for (const ExperimentId& id : wanted) {
+  size_t bytes = 0;
+  for (const ExperimentId& id : experiments) {
+    const LiveExperiment& live = *live_.Find(id);
+    if (bytes > kLeaseMessageBytes) {
+      worker.link->Send(std::exchange(message, {}));
+      bytes = 0;
+    }
+    v1::Lease& lease = *message.mutable_lease();
+    lease.set_epoch(epoch.value);
+    lease.set_slot(slot);
     v1::PlannedExperiment& planned = *lease.add_experiments();
     planned.set_id(id.value);
-    planned.set_json(live_.Find(id)->json);
-    planned.set_job(live_.Find(id)->job.value);
+    planned.set_json(live.json);
+    planned.set_job(live.job.value);
+    AddPhaseLimits(live, &planned);
+    bytes += live.json.size();
   }
-  worker->link->Send(std::move(message));
-  if (observer_ != nullptr) observer_->LeaseSent(MonotonicNow() - grant.decided_at);
+  worker.link->Send(std::move(message));
+}
+
+void Dispatcher::AddPhaseLimits(const LiveExperiment& live, v1::PlannedExperiment* planned) const {
+  if (live.whole_timeout || live.timeout_ms == 0) return;
+  if (pairs_.Knows(live.job)) return;  // to run one side again would cost the other's result
+  for (const LearnedLimit& learned : phase_history_.LimitsFor(live.keys, live.timeout_ms)) {
+    v1::PhaseLimit& limit = *planned->add_phase_limits();
+    limit.set_phase(std::string(plan::ToString(learned.phase)));
+    limit.set_limit_ms(learned.limit_ms);
+    limit.set_origin(learned.origin);
+  }
 }
 
 void Dispatcher::GiveBack(LeaseEpoch epoch, const std::vector<ExperimentId>& experiments,
@@ -161,7 +188,7 @@ void Dispatcher::CarryOut(const scheduler::Requeue& r) {
   Commit(
       absl::StrCat("requeue of experiment ", r.experiment.value),
       [this, r](store::Database& db) {
-        return store::Requeue(db, r.experiment, r.fenced, r.reason, unix_now());
+        return store::Requeue(db, r.experiment, r.fenced, r.reason, unix_now(), r.cause);
       },
       nullptr);
 }
@@ -196,10 +223,12 @@ void Dispatcher::CarryOut(const scheduler::ReportCluster& cluster) {
       nullptr);
 }
 
-void Dispatcher::Conclude(ExperimentId experiment, const v1::Result& result) {
+void Dispatcher::Conclude(ExperimentId experiment, const v1::Result& result, LeaseEpoch lease,
+                          double seconds) {
   LiveExperiment* live = live_.Find(experiment);
   if (live == nullptr) return;
   const JobId job = live->job;
+  if (pairs_.Knows(job)) RecordRound(*live, result, lease, seconds);
   if (feed_->HasWatchers(job)) {
     v1::ResultRow row = LiveJobs::Row(*live);
     row.set_state("done");
@@ -215,6 +244,7 @@ void Dispatcher::Conclude(ExperimentId experiment, const v1::Result& result) {
   relay_.End(experiment);
   dirty_.insert(job);
   if (observer_ != nullptr) observer_->ResultCounted(outcome.value_or(plan::Outcome::kLost));
+  AdvancePairs(job);
 }
 
 void Dispatcher::PublishRow(const LiveExperiment& experiment) {

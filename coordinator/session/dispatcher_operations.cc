@@ -188,7 +188,7 @@ std::vector<scheduler::SlotOffer> Dispatcher::OffersOf(const ConnectedWorker& wo
                        : absl::StrCat(hold.state, ": ", hold.reason);
     const auto failed = worker.failed_environments.find(offer.index);
     if (failed == worker.failed_environments.end()) continue;
-    for (const auto& [name, why] : failed->second) offer.environments.erase(name);
+    offer.failing = {failed->second.begin(), failed->second.end()};
   }
   return offers;
 }

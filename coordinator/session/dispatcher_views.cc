@@ -33,10 +33,20 @@ absl::StatusOr<T> Dispatcher::Ask(std::function<T()> question) {
   return absl::UnavailableError("the coordinator is too busy to answer; try again");
 }
 
+scheduler::Eta Dispatcher::EtaOf(JobId job) const {
+  scheduler::Eta eta = scheduler_->EtaOf(job, now());
+  const double further_s = pairs_.SecondsLeft(job) / static_cast<double>(SlotsOfPairs());
+  if (eta.p50_s >= 0) eta.p50_s += further_s;
+  if (eta.p90_s >= 0) eta.p90_s += further_s;
+  return eta;
+}
+
 v1::Job Dispatcher::Describe(const LiveJob& live) {
   v1::Job job = live.job;
   const JobId id(job.id());
-  job.set_eta_s(live.finished() ? 0 : scheduler_->EtaSeconds(id, now()));
+  const scheduler::Eta eta = live.finished() ? scheduler::Eta{0, 0} : EtaOf(id);
+  job.set_eta_s(eta.p50_s);
+  job.set_eta_p90_s(eta.p90_s);
   for (std::string& reason : ReasonsOf(live)) job.add_waiting_reasons(std::move(reason));
   return job;
 }
@@ -54,6 +64,7 @@ std::vector<std::string> Dispatcher::ReasonsOf(const LiveJob& job) {
   using Kind = std::tuple<std::string, std::string, std::string>;
   std::map<Kind, std::pair<size_t, ExperimentId>> waiting;
   std::map<SlotId, size_t> next;
+  size_t further = 0;               // rounds that wait for those before them
   std::map<WorkerId, size_t> away;  // what ran on workers that are not connected
   size_t seen = 0;
   for (const ExperimentId& id : job.open) {
@@ -63,6 +74,8 @@ std::vector<std::string> Dispatcher::ReasonsOf(const LiveJob& job) {
       if (fleet_.Find(e.worker) == nullptr) ++away[e.worker];
     } else if (e.lease) {
       ++next[{e.worker, e.slot}];
+    } else if (!pairs_.WhyWaiting(id).empty()) {
+      ++further;
     } else {
       auto& group = waiting[{e.device, e.environment, e.needs}];
       if (group.first++ == 0) group.second = id;
@@ -85,6 +98,10 @@ std::vector<std::string> Dispatcher::ReasonsOf(const LiveJob& job) {
       lines.push_back(absl::StrCat(head, reason));
     }
   }
+  if (further > 0) {
+    lines.push_back(absl::StrCat(Plural(further, "experiment"),
+                                 " of later rounds, measured only while a pair is not decided"));
+  }
   if (lines.size() > kReasonLines) lines.resize(kReasonLines);
   return lines;
 }
@@ -99,7 +116,7 @@ absl::StatusOr<std::vector<JobView>> Dispatcher::ViewJobs(std::vector<JobId> job
       if (live == nullptr) continue;
       view.open = true;
       view.coverage = live->job.coverage();
-      view.eta_s = scheduler_->EtaSeconds(id, now());
+      view.eta = EtaOf(id);
       if (with_reasons) view.waiting_reasons = ReasonsOf(*live);
     }
     return views;
@@ -128,6 +145,8 @@ absl::StatusOr<std::vector<std::string>> Dispatcher::ExplainWaiting(ExperimentId
       return {absl::StrCat("is in lease ", live->lease.value, " of worker ", live->worker.value,
                            " slot ", live->slot, " and comes next there")};
     }
+    const std::string in_pair = pairs_.WhyWaiting(experiment);
+    if (!in_pair.empty()) return {in_pair};
     return scheduler_->ExplainWaiting(experiment, now());
   });
 }

@@ -194,7 +194,9 @@ void Dispatcher::OnMessage(const std::shared_ptr<WorkerLink>& link, const Worker
 void Dispatcher::OnReturned(const v1::AttemptReturned& message) {
   scheduler::Returned event{proto::FromProto(message.attempt()), message.reason(),
                             message.infrastructure_failure()};
-  if (const LiveExperiment* live = live_.Find(event.attempt.experiment)) {
+  event.phase_limit = message.phase_limit();
+  if (LiveExperiment* live = live_.Find(event.attempt.experiment)) {
+    if (event.phase_limit && live->lease == event.attempt.lease) live->whole_timeout = true;
     event.signature = formats::ErrorSignature(event.reason, live->model);
   }
   Feed(event);
@@ -252,6 +254,12 @@ void Dispatcher::OnFinished(const WorkerId& worker, v1::AttemptFinished& finishe
   absl::StatusOr<plan::Result> result = proto::FromProto(pending->message);
   if (result.ok()) {
     pending->result = *std::move(result);
+    const LiveExperiment* live = live_.Find(pending->attempt.experiment);
+    if (live != nullptr && live->whole_timeout) {
+      pending->result.notes.push_back(
+          "an earlier attempt was ended at a learned limit of a phase: see explain");
+      pending->message.add_notes(pending->result.notes.back());
+    }
   } else {
     // Kept, not dropped: the row says that it was measured and why it cannot be read.
     pending->result.outcome = plan::Outcome::kLost;
@@ -324,9 +332,15 @@ void Dispatcher::OnResultCommitted(const std::shared_ptr<PendingResult>& pending
     predictions_->Observe(
         live->keys, static_cast<double>(pending->finished_at.ms - pending->started_at.ms) / 1000,
         pending->worker);
+    if (pending->result.outcome == plan::Outcome::kPassed) {
+      phase_history_.Observe(live->keys, pending->result.phases);
+    } else if (pending->result.status == "timeout") {
+      phase_history_.TimedOut(live->keys);
+    }
   }
   Feed(scheduler::Finished{attempt});
-  Conclude(attempt.experiment, pending->message);
+  Conclude(attempt.experiment, pending->message, attempt.lease,
+           static_cast<double>(pending->finished_at.ms - pending->started_at.ms) / 1000);
 }
 
 void Dispatcher::OnSlots(ConnectedWorker& worker) {

@@ -114,6 +114,7 @@ std::vector<scheduler::SlotOffer> Offers(const v1::Hello& hello) {
   std::vector<scheduler::SlotOffer> offers;
   for (const v1::Slot& slot : hello.slots()) {
     scheduler::SlotOffer offer{slot.index(), slot.device(), {}, slot.accepting(), slot.reason()};
+    offer.lanes = std::max(1, slot.lanes());
     offer.labels = {hello.labels().begin(), hello.labels().end()};
     offer.labels["host"] = hello.host();
     offer.labels["worker"] = hello.worker_id();

@@ -53,6 +53,7 @@ class Fleet {
   // When a worker that has left was heard last; nothing: it has not been here yet, or is.
   std::optional<MonotonicTime> LastHeard(const WorkerId& id) const;
   std::map<WorkerId, ConnectedWorker>& workers() { return workers_; }
+  const std::map<WorkerId, ConnectedWorker>& workers() const { return workers_; }
 
   // The process start that the worker last said hello with; 0: never seen by this coordinator.
   int64_t LastProcessStart(const WorkerId& id) const;

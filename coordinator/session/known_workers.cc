@@ -60,12 +60,17 @@ void AddEnvironments(const Json& environments, scheduler::SlotOffer* offer) {
 
 std::vector<scheduler::WorkerKnown> KnownWorkers(const std::vector<store::WorkerInfo>& workers,
                                                  const std::vector<store::KnownSlot>& slots,
-                                                 UnixTimeMs now) {
+                                                 UnixTimeMs now, const store::HoldRows& holds) {
+  std::set<WorkerId> held;
+  for (const store::DrainRow& drain : holds.drains) held.insert(drain.worker);
+  for (const store::QuarantineRow& quarantine : holds.quarantines) {
+    held.insert(quarantine.slot.worker);
+  }
   std::map<WorkerId, std::vector<const store::KnownSlot*>> by_worker;
   for (const store::KnownSlot& slot : slots) by_worker[slot.slot.worker].push_back(&slot);
   std::vector<scheduler::WorkerKnown> known;
   for (const store::WorkerInfo& worker : workers) {
-    if (now.ms - worker.last_seen.ms > kKnownForMs) continue;
+    if (now.ms - worker.last_seen.ms > kKnownForMs && held.count(worker.id) == 0) continue;
     const Json environments = Json::parse(worker.environments_json, nullptr, false);
     plan::Labels labels = TextsOf(Json::parse(worker.labels_json, nullptr, false));
     labels["host"] = worker.host;

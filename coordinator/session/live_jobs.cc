@@ -13,6 +13,7 @@ LiveExperiment MakeLive(const plan::Experiment& experiment) {
   live.device = experiment.device;
   live.environment = experiment.environment;
   live.partition = experiment.partition;
+  live.timeout_ms = experiment.diagnostics.empty() ? experiment.timeout_ms : 0;
   return live;
 }
 

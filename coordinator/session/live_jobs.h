@@ -37,6 +37,9 @@ struct LiveExperiment {
   int attempts = 0;   // started so far
   int64_t started_unix_ms = 0;
   std::string model;
+  // Below which a phase may be limited; 0: learned limits do not apply (a diagnostic rerun).
+  int64_t timeout_ms = 0;
+  bool whole_timeout = false;  // an attempt was ended at a learned limit: no more of them
   std::string needs;  // beyond device and environment, for people; those that wait for the same
 
   AttemptId attempt() const { return {id, lease}; }

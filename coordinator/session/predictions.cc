@@ -43,11 +43,12 @@ void Predictions::Add(const std::string& key, double seconds, size_t kept) {
 }
 
 void Predictions::Load(const std::vector<store::PastDuration>& past) {
-  for (const store::PastDuration& p : past) {
-    const std::string tail = Tail(p.test, p.start);
-    Observe({SeriesKeyOf(p.series), ModelKey(p.suite, p.model, tail), SuiteKey(p.suite, tail)},
-            p.seconds, p.worker);
-  }
+  for (const store::PastDuration& p : past) Observe(PredictionKeysOf(p), p.seconds, p.worker);
+}
+
+PredictionKeys PredictionKeysOf(const store::PastDuration& p) {
+  const std::string tail = Tail(p.test, p.start);
+  return {SeriesKeyOf(p.series), ModelKey(p.suite, p.model, tail), SuiteKey(p.suite, tail)};
 }
 
 PredictionKeys PredictionKeysOf(const plan::Experiment& e) {

@@ -36,6 +36,7 @@ struct PredictionKeys {
   std::string series, model, suite;
 };
 PredictionKeys PredictionKeysOf(const plan::Experiment& experiment);
+PredictionKeys PredictionKeysOf(const store::PastDuration& past);
 
 class Predictions {
  public:

@@ -31,6 +31,7 @@ v1::Job ToProto(const store::JobRow& job) {
   out.set_finished_unix_ms(job.finished_at.ms);
   *out.mutable_coverage() = ToProto(job.coverage);
   out.set_eta_s(-1);
+  out.set_eta_p90_s(-1);
   out.set_priority(job.priority);
   return out;
 }

@@ -46,7 +46,20 @@ namespace {
   X(recompiles)                 \
   X(guard_misses)               \
   X(total_aot_graphs)           \
-  X(ok_aot_graphs)
+  X(ok_aot_graphs)              \
+  X(launch_canary_us)           \
+  X(host_canary_us)             \
+  X(canary_spread)              \
+  X(canary_waits)               \
+  X(eager_device_busy_ms)       \
+  X(compiled_device_busy_ms)    \
+  X(window_wait_s)              \
+  X(autotune_windows)           \
+  X(autotune_s)                 \
+  X(window_foreign_load)        \
+  X(window_repeats)             \
+  X(device_clock_mhz)           \
+  X(device_throttle_reasons)
 
 absl::Status UnknownWord(const char* field, const std::string& word) {
   return absl::InvalidArgumentError(absl::StrCat(

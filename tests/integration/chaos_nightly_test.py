@@ -80,5 +80,25 @@ class Idle(ChaosTest):
             fleet.expect_exactly_once(job, passed=1)
 
 
+class LearnedLimits(ChaosTest):
+    def test_what_hangs_is_ended_early_once_and_then_gets_its_whole_timeout(self):
+        """The compilation of five earlier nights took a moment, so that a hang is noticed after a minute
+        (the least limit); nothing counts before the experiment's own timeout has passed."""
+        with ChaosFleet(workers=1) as fleet:
+            for _ in range(5):
+                fleet.finish(fleet.run_models({"m": []}))
+            job = fleet.run_models({"m": ["gate never"]}, "--timeout", "70")
+            fleet.wait_started("m", 6)
+            fleet.wait_started("m", 7, timeout_s=100)
+            detail = fleet.ctl("explain", job, "m").expect(0).out
+            self.assertIn("phase compile took longer than 60 s", detail)
+            self.assertIn("5 runs of the series", detail)
+            fleet.finish(job, code=1, timeout_s=150)
+            row = fleet.rows(job)["m"]
+            self.assertEqual((row["outcome"], row["status"]), ("failed", "timeout"))
+            self.assertIn("70 s in phase compile (the experiment's limit, --timeout)", row["error"])
+            self.assertEqual(len(fleet.attempts(job)["m"]), 2)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

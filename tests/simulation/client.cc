@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/plan/pairs.h"
 
 namespace dynbench::simulation {
 namespace {
@@ -25,6 +26,10 @@ store::NewJob Client::MakeJob(int number) {
   job.submitted_at = world_->unix_now();
   const int64_t models = random.WholeIn(scenario_->models);
   const int64_t experiments = random.WholeIn(scenario_->experiments);
+  if (scenario_->pairs > 0 && random.Chance(scenario_->pairs)) {
+    MakePairs(models, experiments, &job);
+    return job;
+  }
   if (random.Chance(scenario_->balanced)) {
     job.request.policy = plan::PartitionPolicy::kBalanced;
     // Dozens of experiments each, or thousands of workers would beat for hours while eight work.
@@ -42,6 +47,28 @@ store::NewJob Client::MakeJob(int number) {
     e.partition = static_cast<int>(i % job.plan.partitions);
   }
   return job;
+}
+
+// Of about as many experiments as another job; a third of them need both environments.
+void Client::MakePairs(int64_t models, int64_t experiments, store::NewJob* job) {
+  Random& random = world_->random;
+  job->request.base = "default";
+  job->request.fresh = random.Chance(0.3) ? "nightly" : "default";
+  job->request.pair_seed = static_cast<int64_t>(random.Below(1'000'000));
+  job->request.rounds_max = static_cast<int>(random.WholeIn({3, 8}));
+  job->request.unplaceable_grace_s = 86'400;  // workers come and go
+  if (random.Chance(0.5)) job->request.budget_s = random.WholeIn({60, 1'200});
+  const int64_t rows = int64_t{2} * (job->request.rounds_max + plan::kSpareRounds);
+  for (int64_t i = 0; i < std::max<int64_t>(1, experiments / rows); ++i) {
+    plan::Experiment& e = job->plan.experiments.emplace_back();
+    e.suite = "simulated";
+    e.model = absl::StrCat("model_", random.Below(models));
+    e.configuration = absl::StrCat("configuration_", i);
+    e.test = random.Chance(0.7) ? plan::Test::kPerformance : plan::Test::kAccuracy;
+    e.source.loader = "timm";
+    e.source.name = e.model;
+  }
+  plan::MakePairs(job->request, &job->plan.experiments);
 }
 
 void Client::Start() {

@@ -33,6 +33,7 @@ class Client {
   };
 
   store::NewJob MakeJob(int number);
+  void MakePairs(int64_t models, int64_t experiments, store::NewJob* job);
   void Submit(const std::shared_ptr<Submission>& submission);
   void Answered(const std::shared_ptr<Submission>& submission);
   void Cancel(const std::shared_ptr<Submission>& submission);

@@ -227,6 +227,11 @@ void Oracle::JudgeResult(ExperimentId id, const Experiment& before, const std::s
     if (deaths_[id] < kCrashBudget) {
       Violate(absl::StrCat(name, " was failed as a crash after ", deaths_[id], " deaths"));
     }
+  } else if (outcome == "skipped") {
+    // A round that its pair did not need, or whose other side was disturbed.
+    Statement pair(*db_, "SELECT json_extract(plan, '$.pair') FROM experiment WHERE id = ?");
+    pair.Bind(id);
+    if (!RowIs(pair) || pair.Int(0) == 0) Violate(absl::StrCat(name, " was skipped by nobody"));
   } else if (outcome == "lost") {
     if (infrastructure_[id] <= kInfrastructureRetries) {
       Violate(absl::StrCat(name, " was lost after ", infrastructure_[id],

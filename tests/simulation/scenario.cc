@@ -60,11 +60,15 @@ Scenario Read(const YAML::Node& root) {
                                                 {"delay_ms", &s.delay_ms},
                                                 {"slow_delay_ms", &s.slow_delay_ms},
                                                 {"commit_ms", &s.commit_ms}};
-  const std::map<std::string, double*> numbers = {
-      {"balanced", &s.balanced},     {"nightly", &s.nightly},
-      {"cancel", &s.cancel},         {"follow", &s.follow},
-      {"poison", &s.poison},         {"infrastructure", &s.infrastructure},
-      {"slow_links", &s.slow_links}, {"faults_for_s", &s.faults_for_s}};
+  const std::map<std::string, double*> numbers = {{"balanced", &s.balanced},
+                                                  {"nightly", &s.nightly},
+                                                  {"pairs", &s.pairs},
+                                                  {"cancel", &s.cancel},
+                                                  {"follow", &s.follow},
+                                                  {"poison", &s.poison},
+                                                  {"infrastructure", &s.infrastructure},
+                                                  {"slow_links", &s.slow_links},
+                                                  {"faults_for_s", &s.faults_for_s}};
   for (const auto& item : root) {
     const auto key = item.first.as<std::string>();
     if (key == "about") {

@@ -25,6 +25,7 @@ struct Scenario {
   Range jobs{1, 3}, experiments{20, 80}, models{3, 12};  // experiments and models of a job
   Range submit_s{0, 60};                                 // when a job comes
   double balanced = 0.2;                                 // share of jobs
+  double pairs = 0;                                      // share of jobs that are of pairs
   double nightly = 0.2;  // share of experiments that need an environment that half the workers have
   double cancel = 0;     // share of jobs that are cancelled while they run
   double follow = 0;     // share of jobs of which somebody follows a log and the counts

@@ -8,13 +8,17 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <random>
 #include <set>
 #include <utility>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
 #include "common/base/durations.h"
 #include "common/base/sha256.h"
 #include "common/base/status.h"
 #include "common/base/time.h"
+#include "common/plan/pairs.h"
 #include "common/plan/request_check.h"
 #include "tools/dynbenchctl/compile_flags.h"
 #include "tools/dynbenchctl/flag_rules.h"
@@ -271,6 +275,7 @@ std::set<std::string> GivenOptions(const SubmitFlags& f) {
       {"amp-dtype", f.amp_dtype.has_value()},
       {"batch-size", f.batch_size.has_value()},
       {"batch-size-file", f.batch_size_file.has_value()},
+      {"budget", f.budget.has_value()},
       {"disable-cudagraphs", f.disable_cudagraphs},
       {"instances", f.instances.has_value()},
       {"iterations", f.iterations.has_value()},
@@ -282,6 +287,7 @@ std::set<std::string> GivenOptions(const SubmitFlags& f) {
       {"prompt-length", f.prompt_length.has_value()},
       {"profile", f.profile.has_value()},
       {"repeat", f.repeat.has_value()},
+      {"rounds", f.rounds.has_value()},
       {"threads", f.threads.has_value()},
       {"timeout", f.timeout_s.has_value()},
       {"weights", f.weights.has_value()},
@@ -345,6 +351,32 @@ absl::Status BuildOutput(const SubmitFlags& f, const std::string& cwd, BuiltRequ
   return absl::OkStatus();
 }
 
+absl::Status BuildPairs(const SubmitFlags& f, plan::Request* r) {
+  r->base = f.base.value_or("");
+  r->fresh = f.fresh.value_or("");
+  if ((f.base && f.base->empty()) || (f.fresh && f.fresh->empty())) {
+    return absl::InvalidArgumentError("--base and --new want the name of an environment");
+  }
+  if (f.rounds) {
+    const std::vector<std::string> ends = absl::StrSplit(*f.rounds, "..");
+    if (ends.size() > 2 || !absl::SimpleAtoi(ends.front(), &r->rounds_min) ||
+        !absl::SimpleAtoi(ends.back(), &r->rounds_max)) {
+      return absl::InvalidArgumentError("--rounds '" + *f.rounds +
+                                        "': wants MIN..MAX, such as 3..12, or one number");
+    }
+  }
+  if (f.budget) {
+    ASSIGN_OR_RETURN(const int64_t budget_ms, ParseDurationMs(*f.budget, "--budget"));
+    r->budget_s = budget_ms / 1000;
+  }
+  if (plan::IsPairJob(*r)) {
+    r->pair_seed = f.seed.value_or(static_cast<int64_t>(std::random_device()()));
+  } else if (f.seed) {
+    return absl::InvalidArgumentError("--seed has no effect: it is for pairs (--base and --new)");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status BuildLimits(const SubmitFlags& flags, plan::Request* r) {
   if (flags.deadline) {
     ASSIGN_OR_RETURN(const int64_t from_now_ms, ParseDurationMs(*flags.deadline, "--deadline"));
@@ -395,6 +427,7 @@ absl::StatusOr<BuiltRequest> BuildRequest(const SubmitFlags& flags, const std::s
   }
   r.priority = flags.priority.value_or(0);
   r.require = flags.require;
+  RETURN_IF_ERROR(BuildPairs(flags, &r));
   RETURN_IF_ERROR(BuildLimits(flags, &r));
   r.given = GivenOptions(flags);
   RETURN_IF_ERROR(plan::CheckRequest(r, {}));

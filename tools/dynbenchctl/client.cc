@@ -62,6 +62,20 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const std::string& addre
   return std::unique_ptr<Client>(new Client(address, std::move(channel)));
 }
 
+absl::StatusOr<std::string> Client::PutRequest(const std::string& json) {
+  const auto call = NewCall(kLargeCallTimeoutMs);
+  v1::PutRequestReply reply;
+  const auto writer = stub_->PutRequest(call.get(), &reply);
+  for (size_t sent = 0; sent < json.size(); sent += proto::kChunkBytes) {
+    v1::PutRequestChunk chunk;
+    chunk.set_data(json.substr(sent, proto::kChunkBytes));
+    if (!writer->Write(chunk)) break;
+  }
+  writer->WritesDone();
+  RETURN_IF_ERROR(Annotate(FromGrpc(writer->Finish()), "sending the request"));
+  return reply.sha256();
+}
+
 std::unique_ptr<grpc::ClientContext> Client::NewCall(int64_t timeout_ms) {
   auto context = std::make_unique<grpc::ClientContext>();
   if (timeout_ms > 0) context->set_deadline(In(timeout_ms));

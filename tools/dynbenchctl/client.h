@@ -18,6 +18,10 @@ namespace dynbench::cli {
 inline constexpr int64_t kConnectTimeoutMs = 2000;
 // A unary call on a loaded coordinator; streams have no limit but the caller's.
 inline constexpr int64_t kCallTimeoutMs = 30'000;
+// A request of more than kLargeRequestBytes goes in chunks before its call, and what the call does
+// with so many experiments takes its time, on a loaded machine minutes.
+inline constexpr size_t kLargeRequestBytes = 1 << 20;
+inline constexpr int64_t kLargeCallTimeoutMs = 600'000;
 
 class Client {
  public:
@@ -31,6 +35,20 @@ class Client {
   // A context with a deadline from now; 0: none.
   static std::unique_ptr<grpc::ClientContext> NewCall(int64_t timeout_ms = kCallTimeoutMs);
 
+  // Puts a request's JSON into `message` (SubmitRequest, SimulateRequest), or sends it before and
+  // puts its name. Returns how long the call may take.
+  template <typename Message>
+  absl::StatusOr<int64_t> SetRequest(std::string json, Message* message) {
+    if (json.size() <= kLargeRequestBytes) {
+      message->set_request_json(std::move(json));
+      return kCallTimeoutMs;
+    }
+    auto sha256 = PutRequest(json);
+    if (!sha256.ok()) return sha256.status();
+    message->set_request_sha256(*std::move(sha256));
+    return kLargeCallTimeoutMs;
+  }
+
   // The same code and message; Unavailable says what to do.
   absl::Status FromGrpc(const grpc::Status& status) const;
 
@@ -38,8 +56,8 @@ class Client {
   template <typename Request, typename Reply>
   absl::StatusOr<Reply> Call(grpc::Status (v1::Control::Stub::*method)(grpc::ClientContext*,
                                                                        const Request&, Reply*),
-                             const Request& request) {
-    const auto context = NewCall();
+                             const Request& request, int64_t timeout_ms = kCallTimeoutMs) {
+    const auto context = NewCall(timeout_ms);
     Reply reply;
     const grpc::Status status = (stub_.get()->*method)(context.get(), request, &reply);
     if (!status.ok()) return FromGrpc(status);
@@ -47,6 +65,9 @@ class Client {
   }
 
  private:
+  // In chunks; its SHA-256.
+  absl::StatusOr<std::string> PutRequest(const std::string& json);
+
   Client(std::string address, std::shared_ptr<grpc::Channel> channel);
 
   std::string address_;

@@ -85,9 +85,39 @@ absl::StatusOr<std::string> Why(const judge::Comparison& comparison, const std::
       plan::DidYouMean(model, std::vector<std::string>(models.begin(), models.end())));
 }
 
+VerbResult Show(Context& context, const Arguments& a, const judge::Comparison& comparison) {
+  const formats::TableStyle style = StyleOf(context);
+  if (!a.why.empty()) {
+    ASSIGN_OR_RETURN(const std::string text, Why(comparison, a.why, a.markdown, style));
+    context.out() << text;
+  } else if (!a.layout.empty()) {
+    context.out() << formats::RegressionTable(comparison);
+  } else if (context.globals.json) {
+    PrintJson(context, formats::CompareJson(comparison));
+  } else if (a.csv) {
+    context.out() << formats::CompareCsv(comparison);
+  } else {
+    context.out() << formats::CompareTable(comparison, {a.markdown, a.all}, style);
+  }
+  return CodeOf(comparison.gate);
+}
+
+// The rounds of a pair job, each side of a round against the other.
+VerbResult ComparePairJob(Context& context, const Arguments& a, const judge::Options& options) {
+  if (!a.noise.empty()) {
+    return absl::InvalidArgumentError(
+        "--noise would have no effect: a pair job has its noise in its own rounds");
+  }
+  ASSIGN_OR_RETURN(const JobId job, ParseJobId(a.base));
+  ASSIGN_OR_RETURN(const auto source, OpenSource(context.globals));
+  ASSIGN_OR_RETURN(const PairSides sides, LoadPairJob(*source, job, !a.why.empty()));
+  return Show(context, a, judge::ComparePairs(sides.base, sides.fresh, options));
+}
+
 VerbResult Compare(Context& context, const Arguments& a) {
   RETURN_IF_ERROR(Check(a, context.globals));
   ASSIGN_OR_RETURN(const judge::Options options, OptionsOf(a));
+  if (a.fresh.empty()) return ComparePairJob(context, a, options);
   ASSIGN_OR_RETURN(const SideSpec base_spec, ParseSide(a.base));
   ASSIGN_OR_RETURN(const SideSpec fresh_spec, ParseSide(a.fresh));
   if (base_spec.environment == fresh_spec.environment) {
@@ -104,26 +134,15 @@ VerbResult Compare(Context& context, const Arguments& a) {
   const bool samples = !a.why.empty();
   ASSIGN_OR_RETURN(const judge::Side base, LoadSide(*source, base_spec, samples));
   ASSIGN_OR_RETURN(const judge::Side fresh, LoadSide(*source, fresh_spec, samples));
-  judge::Side noise;
+  std::vector<judge::NoiseFloor> noise;
   if (!a.noise.empty()) {
     ASSIGN_OR_RETURN(const SideSpec noise_spec, ParseSide(a.noise));
-    ASSIGN_OR_RETURN(noise, LoadSide(*source, noise_spec, false));
-  }
-  const judge::Comparison comparison = judge::Compare(base, fresh, noise.processes, options);
-  const formats::TableStyle style = StyleOf(context);
-  if (!a.why.empty()) {
-    ASSIGN_OR_RETURN(const std::string text, Why(comparison, a.why, a.markdown, style));
-    context.out() << text;
-  } else if (!a.layout.empty()) {
-    context.out() << formats::RegressionTable(comparison);
-  } else if (context.globals.json) {
-    PrintJson(context, formats::CompareJson(comparison));
-  } else if (a.csv) {
-    context.out() << formats::CompareCsv(comparison);
+    ASSIGN_OR_RETURN(const judge::Side side, LoadSide(*source, noise_spec, false));
+    noise = judge::FloorsOf(side.processes);
   } else {
-    context.out() << formats::CompareTable(comparison, {a.markdown, a.all}, style);
+    ASSIGN_OR_RETURN(noise, LoadFloors(*source));
   }
-  return CodeOf(comparison.gate);
+  return Show(context, a, judge::Compare(base, fresh, noise, options));
 }
 
 std::vector<std::string> MetricWords() {
@@ -141,9 +160,9 @@ void AddCompare(CommandTree& tree) {
                    [arguments](Context& context) { return Compare(context, *arguments); });
   verb->add_option("BASE", arguments->base,
                    "job, or several jobs of the same build: 1,2,3; JOB:ENVIRONMENT for one of "
-                   "several environments")
+                   "several environments; alone: a job of submit --base --new")
       ->required();
-  verb->add_option("NEW", arguments->fresh, "likewise")->required();
+  verb->add_option("NEW", arguments->fresh, "likewise");
   tree.Choices(verb->add_option("--metric", arguments->metrics,
                                 "show and gate only these; several with commas")
                    ->type_name("METRIC")
@@ -161,7 +180,8 @@ void AddCompare(CommandTree& tree) {
   add_option("--threshold", &arguments->threshold, "PERCENT",
              "changes below it are not told (default: 1)");
   add_option("--noise", &arguments->noise, "JOBS",
-             "jobs of one build: their spread between processes is the noise floor");
+             "jobs of one build: their spread between processes is the noise floor (default: what "
+             "calibrate has stored)");
   add_switch("--allow-incomparable", &arguments->allow_incomparable,
              "judge rows although machine or settings differ");
   add_option("--why", &arguments->why, "MODEL",

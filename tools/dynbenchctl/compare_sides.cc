@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "common/base/status.h"
 #include "common/plan/nearest.h"
+#include "common/plan/pairs.h"
 #include "tools/dynbenchctl/arguments.h"
 
 namespace dynbench::cli {
@@ -119,6 +120,50 @@ absl::StatusOr<judge::Side> LoadSide(Source& source, const SideSpec& spec, bool 
   if (!spec.environment.empty()) environments = {spec.environment};
   side.name = NameOf(spec, environments, labels);
   return side;
+}
+
+absl::StatusOr<std::vector<judge::NoiseFloor>> LoadFloors(Source& source) {
+  ASSIGN_OR_RETURN(const auto rows, source.NoiseFloors(JobId()));
+  std::vector<judge::NoiseFloor> floors;
+  for (const store::NoiseFloorRow& row : rows) {
+    const auto metric = judge::ParseMetric(row.metric);
+    if (!metric) continue;  // of a newer coordinator
+    floors.push_back({row.series,
+                      row.worker_host,
+                      *metric,
+                      {row.between_variance, row.degrees_of_freedom},
+                      row.within_variance,
+                      row.processes});
+  }
+  return floors;
+}
+
+absl::StatusOr<PairSides> LoadPairJob(Source& source, JobId job, bool samples) {
+  ASSIGN_OR_RETURN(const JobView view, source.GetJob(job));
+  ASSIGN_OR_RETURN(auto rows, source.Results(job, samples));
+  PairSides sides;
+  Provenances provenances(source);
+  std::string base_environment, fresh_environment;
+  for (RowView& row : rows) {
+    const plan::Experiment& e = row.row.experiment;
+    if (e.pair == 0) {
+      return absl::InvalidArgumentError("job " + std::to_string(job.value) +
+                                        " is no pair job (submit --base ENV --new ENV); name "
+                                        "the job to compare it with: compare BASE NEW");
+    }
+    const bool fresh = e.side == plan::kNewSide;
+    (fresh ? fresh_environment : base_environment) = e.environment;
+    judge::Process process;
+    process.row = std::move(row.row);
+    RETURN_IF_ERROR(provenances.AddTo(&process));
+    (fresh ? sides.fresh : sides.base).processes.push_back(std::move(process));
+  }
+  const SideSpec spec{{job}, ""};
+  std::vector<std::string> labels;
+  if (!view.job.label.empty()) labels.push_back(view.job.label);
+  sides.base.name = NameOf(spec, {base_environment}, labels);
+  sides.fresh.name = NameOf(spec, {fresh_environment}, labels);
+  return sides;
 }
 
 }  // namespace dynbench::cli

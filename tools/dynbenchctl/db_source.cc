@@ -138,6 +138,10 @@ class DbSource : public Source {
     return store::SecondsByReason(*db_, since, until);
   }
 
+  absl::StatusOr<std::vector<store::NoiseFloorRow>> NoiseFloors(JobId job) override {
+    return store::ListNoiseFloors(*db_, job);
+  }
+
   absl::StatusOr<std::string> File(const std::string& sha256) override {
     return store::GetFile(*db_, sha256);
   }

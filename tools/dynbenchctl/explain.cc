@@ -1,4 +1,5 @@
 #include <memory>
+#include <utility>
 
 #include "common/base/status.h"
 #include "common/formats/compiler_report.h"
@@ -84,7 +85,12 @@ void ExplainJob(Context& context, const JobView& job, const std::vector<RowView>
     return;
   }
   context.out() << StatusText({job});
+  int pair = 0;  // of the last round that was not needed: one line a pair
   for (const RowView& row : rows) {
+    if (row.row.unneeded_round() &&
+        row.row.experiment.pair == std::exchange(pair, row.row.experiment.pair)) {
+      continue;
+    }
     const bool news =
         IsFailure(row) || !row.row.result || row.row.result->outcome == plan::Outcome::kSkipped;
     if (news) context.out() << "  " << row.row.id << "  " << RowLine(row) << "\n";

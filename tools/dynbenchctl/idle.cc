@@ -54,8 +54,8 @@ std::string IdleText(const std::vector<store::SlotSeconds>& rows, bool by_slot,
     std::stable_sort(reasons.begin(), reasons.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     const auto add = [&](const std::string& reason, double seconds, const std::string& kind) {
-      std::vector<std::string> cells = {reason, formats::Duration(seconds),
-                                        Share(seconds, group.all), kind};
+      std::vector<std::string> cells = {reason, FormatSeconds(seconds), Share(seconds, group.all),
+                                        kind};
       if (by_slot) cells.insert(cells.begin(), {slot.first, std::to_string(slot.second)});
       AddTextRow(table, cells);
     };

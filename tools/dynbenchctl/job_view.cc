@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "common/base/durations.h"
 #include "common/formats/format_number.h"
 #include "common/formats/text_table.h"
 
@@ -44,7 +45,10 @@ std::string StatusLine(const JobView& job) {
   if (!job.job.label.empty()) line += ", " + formats::Printable(job.job.label);
   line += ") " + job.job.state + ": " + CountsLine(job.job.coverage);
   if (job.job.state == "running" && job.eta_s) {
-    line += ", about " + formats::Duration(*job.eta_s) + " left";
+    line += ", about " + FormatSeconds(*job.eta_s) + " left";
+    if (job.eta_p90_s && *job.eta_p90_s > *job.eta_s) {
+      line += " (nine times in ten at most " + FormatSeconds(*job.eta_p90_s) + ")";
+    }
   }
   if (!job.job.cancel_reason.empty()) {
     line += "; cancelled: " + formats::Printable(job.job.cancel_reason);

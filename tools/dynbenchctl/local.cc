@@ -5,6 +5,7 @@
 #include <fstream>
 #include <memory>
 
+#include "absl/strings/numbers.h"
 #include "common/base/status.h"
 #include "tools/dynbenchctl/local_fleet.h"
 #include "tools/dynbenchctl/request_files.h"
@@ -16,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Arguments {
-  std::string state_dir;
+  std::string state_dir, lanes = "auto";
   std::optional<int> workers, port;
   std::vector<std::string> environments;
 };
@@ -37,6 +38,7 @@ absl::StatusOr<FleetOptions> OptionsOf(const Context& context, const LocalPaths&
   options.bin_dir = fs::path(context.program_path).parent_path();
   options.port = arguments.port.value_or(options.port);
   options.workers = arguments.workers.value_or(1);
+  options.lanes = arguments.lanes;
   ASSIGN_OR_RETURN(options.environments, ParsePairs("--env", arguments.environments));
   for (auto& [name, python] : options.environments) {
     // Not resolved further: a virtual environment's link decides what it is.
@@ -127,6 +129,11 @@ VerbResult Up(Context& context, const Arguments& arguments) {
   if (arguments.workers && (*arguments.workers < 1 || *arguments.workers > 256)) {
     return absl::InvalidArgumentError("--workers wants a number from 1 to 256");
   }
+  int lanes = 0;
+  if (arguments.lanes != "auto" &&
+      (!absl::SimpleAtoi(arguments.lanes, &lanes) || lanes < 1 || lanes > 64)) {
+    return absl::InvalidArgumentError("--lanes wants auto or a number from 1 to 64");
+  }
   if (arguments.port && (*arguments.port < 0 || *arguments.port > 65534)) {
     return absl::InvalidArgumentError("--port wants a number from 0 (any) to 65534");
   }
@@ -216,6 +223,10 @@ void AddLocal(CommandTree& tree) {
   up->add_option("--workers", arguments->workers,
                  "number of workers; they share out cores and devices (default: 1)")
       ->type_name("N")
+      ->group("flags");
+  up->add_option("--lanes", arguments->lanes,
+                 "experiments side by side in each slot (default: auto)")
+      ->type_name("N|auto")
       ->group("flags");
   up->add_option("--env", arguments->environments,
                  "register this Python as environment NAME; repeatable (default: the one that "

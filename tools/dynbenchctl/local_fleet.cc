@@ -135,10 +135,11 @@ absl::Status StartWorkers(const LocalPaths& paths, const FleetOptions& options, 
     RETURN_IF_ERROR(MakeFolder(worker.state_dir));
     ASSIGN_OR_RETURN(
         worker.process,
-        StartDaemon({options.bin_dir + "/dynbench-worker", "run", "--coordinator", state->address,
-                     "--state-dir", worker.state_dir, "--environments-dir", paths.Environments(),
-                     "--share", std::to_string(i + 1) + "/" + std::to_string(count)},
-                    paths.Log("worker-" + std::to_string(i + 1))));
+        StartDaemon(
+            {options.bin_dir + "/dynbench-worker", "run", "--coordinator", state->address,
+             "--state-dir", worker.state_dir, "--environments-dir", paths.Environments(), "--share",
+             std::to_string(i + 1) + "/" + std::to_string(count), "--lanes", options.lanes},
+            paths.Log("worker-" + std::to_string(i + 1))));
     RETURN_IF_ERROR(WriteLocalState(paths, *state));
   }
   ASSIGN_OR_RETURN(auto client, Client::Connect(state->address));
@@ -213,7 +214,7 @@ absl::Status StartFleet(const LocalPaths& paths, const FleetOptions& options, Lo
     if (!had_coordinator) RETURN_IF_ERROR(StartCoordinator(paths, options, state));
     return StartWorkers(paths, options, state);
   };
-  const absl::Status status = start();
+  absl::Status status = start();
   if (status.ok()) return status;
   LocalState started;
   for (const LocalWorker& worker : state->workers) {
@@ -230,7 +231,7 @@ absl::Status StartFleet(const LocalPaths& paths, const FleetOptions& options, Lo
 absl::Status StopFleet(const LocalState& state) {
   std::vector<ProcessRef> workers;
   for (const LocalWorker& worker : state.workers) workers.push_back(worker.process);
-  const absl::Status stopped = StopAll(workers, kStopGraceMs);
+  absl::Status stopped = StopAll(workers, kStopGraceMs);
   RETURN_IF_ERROR(StopAll({state.coordinator}, kStopGraceMs));
   return stopped;
 }

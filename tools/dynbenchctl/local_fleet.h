@@ -33,6 +33,7 @@ struct FleetOptions {
   std::string bin_dir;  // where dynbench-coordinator and dynbench-worker are
   int port = 7411;      // 0: any
   int workers = 1;
+  std::string lanes = "auto";                       // of each worker's slots
   std::map<std::string, std::string> environments;  // name -> python, absolute
 };
 

@@ -12,8 +12,8 @@ namespace dynbench::cli {
 absl::StatusOr<PlanView> PlanOfCoordinator(const Globals& globals, const plan::Request& request) {
   ASSIGN_OR_RETURN(const auto client, Client::Connect(globals.coordinator));
   v1::SubmitRequest message;
-  message.set_request_json(plan::ToJson(request));
-  const auto call = Client::NewCall();
+  ASSIGN_OR_RETURN(const int64_t timeout_ms, client->SetRequest(plan::ToJson(request), &message));
+  const auto call = Client::NewCall(timeout_ms);
   const auto stream = client->stub().Plan(call.get(), message);
   PlanView view;
   v1::PlanPage page;
@@ -25,6 +25,7 @@ absl::StatusOr<PlanView> PlanOfCoordinator(const Globals& globals, const plan::R
       view.placements.assign(page.placements().begin(), page.placements().end());
       view.plan.partitions = page.partitions();
       if (page.expected_s() >= 0) view.expected_s = page.expected_s();
+      if (page.expected_p90_s() > 0) view.expected_p90_s = page.expected_p90_s();
       first = false;
     }
     for (const v1::PlannedExperiment& planned : page.experiments()) {

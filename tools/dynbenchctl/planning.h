@@ -14,8 +14,9 @@ namespace dynbench::cli {
 
 struct PlanView {
   plan::Plan plan;
-  std::optional<double> expected_s;     // predicted makespan; none: unknown
-  std::vector<std::string> placements;  // which workers can take what
+  std::optional<double> expected_s;      // predicted makespan; none: unknown
+  std::optional<double> expected_p90_s;  // of nine nights in ten
+  std::vector<std::string> placements;   // which workers can take what
 };
 
 // Asks the coordinator. Unavailable when none answers.

@@ -17,6 +17,7 @@ void Progress::Update(const JobView& job, const std::vector<RowView>& changed) {
     const bool was_done = known != picture_.rows.end() && known->second.row.result;
     picture_.rows[row.row.id] = row;
     if (!row.row.result || was_done) continue;
+    if (row.row.unneeded_round()) continue;  // the summary tells them
     picture_.ended.push_back(row.row.id);
     landed.push_back(&row);
   }

@@ -109,6 +109,28 @@ class RemoteSource : public Source {
     return rows;
   }
 
+  absl::StatusOr<std::vector<store::NoiseFloorRow>> NoiseFloors(JobId job) override {
+    v1::ListNoiseFloorsRequest request;
+    request.set_job(job.value);
+    const auto call = Client::NewCall();
+    const auto stream = client_->stub().ListNoiseFloors(call.get(), request);
+    std::vector<store::NoiseFloorRow> rows;
+    v1::NoiseFloor floor;
+    while (stream->Read(&floor)) {
+      rows.push_back({floor.series(),
+                      floor.worker_host(),
+                      floor.metric(),
+                      floor.between_variance(),
+                      floor.degrees_of_freedom(),
+                      floor.within_variance(),
+                      floor.processes(),
+                      JobId(floor.job()),
+                      {floor.measured_unix_ms()}});
+    }
+    RETURN_IF_ERROR(client_->FromGrpc(stream->Finish()));
+    return rows;
+  }
+
   absl::StatusOr<std::string> File(const std::string& sha256) override {
     const auto sessions = v1::WorkerSession::NewStub(client_->channel());
     v1::FetchFileRequest request;
@@ -156,6 +178,8 @@ JobView FromProto(const v1::Job& job) {
   view.job.coverage = {c.planned(), c.passed(),    c.failed(),  c.skipped(),
                        c.lost(),    c.cancelled(), c.waiting(), c.running()};
   if (job.eta_s() >= 0) view.eta_s = job.eta_s();
+  // A coordinator that does not say sends 0.
+  if (job.eta_p90_s() >= job.eta_s()) view.eta_p90_s = job.eta_p90_s();
   view.waiting_reasons.assign(job.waiting_reasons().begin(), job.waiting_reasons().end());
   return view;
 }

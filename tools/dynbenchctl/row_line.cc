@@ -27,6 +27,7 @@ std::string UnusualWords(const Experiment& e) {
   if (e.environment != usual.environment) words.push_back("environment " + e.environment);
   if (e.profile != usual.profile) words.push_back("profile " + e.profile);
   if (e.start != usual.start) words.emplace_back(ToString(e.start));
+  if (e.pair > 0) words.push_back("round " + std::to_string(e.round) + " " + e.side);
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? " [" : ", ") + word;
   return text.empty() ? text : text + "]";

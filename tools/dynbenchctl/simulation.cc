@@ -1,6 +1,7 @@
 #include "tools/dynbenchctl/simulation.h"
 
 #include "absl/strings/str_format.h"
+#include "common/base/durations.h"
 #include "common/base/status.h"
 #include "common/plan/request.h"
 #include "tools/dynbenchctl/client.h"
@@ -8,20 +9,16 @@
 namespace dynbench::cli {
 namespace {
 
-// "45.0 s", "12 min 30 s", "3 h 12 min".
-std::string Span(double seconds) {
-  const auto whole = static_cast<int64_t>(seconds + 0.5);
-  if (seconds < 60) return absl::StrFormat("%.1f s", seconds);
-  if (whole < 3600) return absl::StrFormat("%d min %d s", whole / 60, whole % 60);
-  return absl::StrFormat("%d h %d min", whole / 3600, whole / 60 % 60);
-}
-
 absl::StatusOr<v1::SimulateReply> Ask(const Context& context, v1::SimulateRequest request,
-                                      const SubmitFlags& flags) {
+                                      const SubmitFlags& flags, std::string request_json = "") {
   request.set_extra_slots(flags.extra_slots.value_or(0));
   ASSIGN_OR_RETURN(const auto client, Client::Connect(context.globals.coordinator));
-  return client->Call<v1::SimulateRequest, v1::SimulateReply>(&v1::Control::Stub::Simulate,
-                                                              request);
+  int64_t timeout_ms = kCallTimeoutMs;
+  if (!request_json.empty()) {
+    ASSIGN_OR_RETURN(timeout_ms, client->SetRequest(std::move(request_json), &request));
+  }
+  return client->Call<v1::SimulateRequest, v1::SimulateReply>(&v1::Control::Stub::Simulate, request,
+                                                              timeout_ms);
 }
 
 }  // namespace
@@ -33,19 +30,23 @@ std::string SimulationText(const v1::SimulateReply& reply) {
   }
   if (reply.experiments() == 0) return text + "nothing would run\n";
   text += absl::StrFormat("%d experiments on %d slots: %s, slots idle for %.1f %% of it\n",
-                          reply.experiments(), reply.slots(), Span(reply.makespan_s()),
+                          reply.experiments(), reply.slots(), FormatSeconds(reply.makespan_s()),
                           100 * reply.idle_share());
+  if (reply.makespan_p90_s() > reply.makespan_s()) {
+    text += "nine times in ten at most " + FormatSeconds(reply.makespan_p90_s()) + "\n";
+  }
   text += absl::StrFormat("lower bound %s (%.3f of it is reached); %s ends last\n",
-                          Span(reply.lower_bound_s()),
+                          FormatSeconds(reply.lower_bound_s()),
                           reply.makespan_s() > 0 ? reply.lower_bound_s() / reply.makespan_s() : 1,
                           formats::Printable(reply.critical_model()));
-  text += "one more slot would save " + Span(reply.saved_by_one_slot_s()) + "\n";
+  text += "one more slot would save " + FormatSeconds(reply.saved_by_one_slot_s()) + "\n";
   return text;
 }
 
 Json SimulationJson(const v1::SimulateReply& reply) {
   return {{"schema", "dynbench.simulation/1"},
           {"makespan_s", reply.makespan_s()},
+          {"makespan_p90_s", reply.makespan_p90_s()},
           {"idle_share", reply.idle_share()},
           {"lower_bound_s", reply.lower_bound_s()},
           {"critical_model", reply.critical_model()},
@@ -61,8 +62,8 @@ VerbResult SimulateAll(Context& context, const SubmitFlags& flags,
   Json list = Json::array();
   for (const BuiltRequest& built : all) {
     v1::SimulateRequest request;
-    request.set_request_json(plan::ToJson(built.request));
-    ASSIGN_OR_RETURN(const v1::SimulateReply reply, Ask(context, request, flags));
+    ASSIGN_OR_RETURN(const v1::SimulateReply reply,
+                     Ask(context, request, flags, plan::ToJson(built.request)));
     list.push_back(SimulationJson(reply));
     if (context.globals.json) continue;
     if (all.size() > 1) context.out() << "submission " << built.request.label << "\n";

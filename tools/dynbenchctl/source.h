@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "common/base/ids.h"
 #include "common/formats/results_json.h"
+#include "common/store/noise_floors.h"
 #include "common/store/queries.h"
 #include "common/store/slot_time.h"
 #include "tools/dynbenchctl/context.h"
@@ -81,6 +82,8 @@ class Source {
   // Where slot time went between the two times.
   virtual absl::StatusOr<std::vector<store::SlotSeconds>> Idle(UnixTimeMs since,
                                                                UnixTimeMs until) = 0;
+  // What A/A runs have shown; `job` 0: all of them.
+  virtual absl::StatusOr<std::vector<store::NoiseFloorRow>> NoiseFloors(JobId job) = 0;
   // The bytes of a model file that travelled with a job.
   virtual absl::StatusOr<std::string> File(const std::string& sha256) = 0;
 };

@@ -16,17 +16,34 @@ namespace {
 using Json = nlohmann::json;
 
 // Fields of a request that may be typed beside --preset; everything else is the preset's to decide.
-constexpr std::array<std::string_view, 22> kOpen = {"environments",     "device",
-                                                    "models",           "filters",
-                                                    "excludes",         "exclude_exact",
-                                                    "no_skip",          "fast",
-                                                    "profile",          "starts",
-                                                    "weights",          "total_partitions",
-                                                    "partition_id",     "policy",
-                                                    "repeat",           "threads",
-                                                    "timeout_ms",       "set_env",
-                                                    "priority",         "require",
-                                                    "deadline_unix_ms", "unplaceable_grace_s"};
+constexpr std::array<std::string_view, 28> kOpen = {"environments",
+                                                    "device",
+                                                    "models",
+                                                    "filters",
+                                                    "excludes",
+                                                    "exclude_exact",
+                                                    "no_skip",
+                                                    "fast",
+                                                    "profile",
+                                                    "starts",
+                                                    "weights",
+                                                    "total_partitions",
+                                                    "partition_id",
+                                                    "policy",
+                                                    "repeat",
+                                                    "threads",
+                                                    "timeout_ms",
+                                                    "set_env",
+                                                    "priority",
+                                                    "require",
+                                                    "deadline_unix_ms",
+                                                    "unplaceable_grace_s",
+                                                    "base",
+                                                    "new",
+                                                    "rounds_min",
+                                                    "rounds_max",
+                                                    "budget_s",
+                                                    "pair_seed"};
 
 absl::StatusOr<plan::Preset> FindPreset(const std::string& name) {
   ASSIGN_OR_RETURN(const std::string folder, plan::FindSuitesFolder());

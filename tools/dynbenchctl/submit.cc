@@ -1,3 +1,5 @@
+#include "tools/dynbenchctl/submit.h"
+
 #include <pwd.h>
 #include <unistd.h>
 
@@ -49,7 +51,8 @@ VerbResult DryRun(Context& context, const std::vector<BuiltRequest>& all) {
   for (const BuiltRequest& built : all) {
     ASSIGN_OR_RETURN(const PlanView plan, PlanOf(context, built.request));
     if (context.globals.json) {
-      plans.push_back(formats::PlanJson(plan.plan, plan.expected_s, plan.placements));
+      plans.push_back(
+          formats::PlanJson(plan.plan, plan.expected_s, plan.placements, plan.expected_p90_s));
       continue;
     }
     if (all.size() > 1) {
@@ -57,7 +60,7 @@ VerbResult DryRun(Context& context, const std::vector<BuiltRequest>& all) {
                     << "\n";
     }
     context.out() << formats::PlanTable(plan.plan, plan.expected_s, plan.placements,
-                                        StyleOf(context));
+                                        StyleOf(context), plan.expected_p90_s);
   }
   if (context.globals.json) {
     PrintJson(context, all.size() == 1 ? plans.front()
@@ -142,6 +145,8 @@ VerbResult SubmitSeveral(Context& context, const SubmitFlags& flags,
   return ExitCode::kDone;
 }
 
+}  // namespace
+
 VerbResult Submit(Context& context, const SubmitFlags& flags) {
   RETURN_IF_ERROR(NeedsCoordinator(context.globals, flags.dry_run ? "plan" : "submit"));
   if (!flags.simulate && (flags.job || flags.extra_slots)) {
@@ -174,8 +179,6 @@ VerbResult Submit(Context& context, const SubmitFlags& flags) {
   return FollowAndReport(context, JobId(reply.job()), flags.wait_timeout_s.value_or(0),
                          built.output);
 }
-
-}  // namespace
 
 void AddSubmit(CommandTree& tree) {
   auto flags = std::make_shared<SubmitFlags>();

@@ -256,6 +256,21 @@ void AddSplitting(Adder& add, SubmitFlags* f) {
             "engine script: folder of upstream's scripts on the workers, absolute");
 }
 
+void AddPairs(Adder& add, SubmitFlags* f) {
+  add.Group("two builds against each other");
+  add.Value("--base", &f->base, "ENV",
+            "measure every model in this environment and in that of --new, in rounds of one fresh "
+            "process each on one slot; see compare JOB");
+  add.Value("--new", &f->fresh, "ENV", "the other environment; may be the same (A/A)");
+  add.Value("--rounds", &f->rounds, "MIN..MAX",
+            "rounds of a pair: at least MIN, then until it is decided (default: 3..12)");
+  add.Value("--budget", &f->budget, "DURATION",
+            "slot time for all rounds, e.g. 1h: spent where a decision is closest; the rest is "
+            "skipped");
+  add.Value("--seed", &f->seed, "N",
+            "of the order of the sides in each round (default: drawn, and shown by plan)");
+}
+
 void AddOutput(Adder& add, SubmitFlags* f) {
   add.Group("the job and its output");
   add.Value("--output", &f->output, "FILE.csv",
@@ -309,6 +324,7 @@ void AddSubmitFlags(CommandTree& tree, CLI::App* verb, SubmitFlags* f) {
   AddJudging(add, f);
   AddInside(add, f);
   AddSplitting(add, f);
+  AddPairs(add, f);
   AddOutput(add, f);
   tree.Tail(verb, &f->command);
   if (verb->get_name() == "plan") {

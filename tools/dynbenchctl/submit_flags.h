@@ -75,6 +75,10 @@ struct SubmitFlags {
   std::optional<std::string> engine, scripts;
   std::vector<std::string> command;  // what follows "--"
 
+  // Pairs.
+  std::optional<std::string> base, fresh, budget, rounds;
+  std::optional<int64_t> seed;
+
   // Afterwards.
   std::optional<std::string> output, output_directory, label, tag, baseline;
   std::optional<int> priority;

@@ -51,10 +51,13 @@ absl::Status Upload(Client& client, const LocalFile& file) {
 absl::StatusOr<v1::SubmitReply> SendRequest(Client& client, const BuiltRequest& built) {
   for (const LocalFile& file : built.files) RETURN_IF_ERROR(Upload(client, file));
   v1::SubmitRequest request;
-  request.set_request_json(plan::ToJson(built.request));
   request.set_idempotency_key(RandomKey());
-  auto submit = [&] {
-    return client.Call<v1::SubmitRequest, v1::SubmitReply>(&v1::Control::Stub::Submit, request);
+  const std::string json = plan::ToJson(built.request);
+  auto submit = [&]() -> absl::StatusOr<v1::SubmitReply> {
+    // Again for a second call as well: a coordinator that was restarted has forgotten it.
+    ASSIGN_OR_RETURN(const int64_t timeout_ms, client.SetRequest(json, &request));
+    return client.Call<v1::SubmitRequest, v1::SubmitReply>(&v1::Control::Stub::Submit, request,
+                                                           timeout_ms);
   };
   auto reply = submit();
   // The first one may have been committed: the key makes the second one answer the same job.

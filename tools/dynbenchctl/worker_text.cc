@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "common/base/durations.h"
 #include "common/formats/format_number.h"
 #include "tools/dynbenchctl/job_view.h"
 #include "tools/dynbenchctl/table.h"
@@ -21,7 +22,7 @@ std::string Joined(const std::vector<EnvironmentView>& environments) {
 // "2 h behind", where it matters.
 std::string ClockRemark(int64_t skew_ms) {
   if (std::abs(skew_ms) <= kClockSkewWarnMs) return "";
-  return "clock " + formats::Duration(static_cast<double>(std::abs(skew_ms)) / 1000) +
+  return "clock " + FormatSeconds(static_cast<double>(std::abs(skew_ms)) / 1000) +
          (skew_ms > 0 ? " ahead" : " behind");
 }
 

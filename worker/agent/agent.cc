@@ -20,6 +20,7 @@
 #include "proto/dynbench/keepalive.h"
 #include "spdlog/spdlog.h"
 #include "worker/agent/messages.h"
+#include "worker/host/alias_sweep.h"
 #include "worker/host/durable_file.h"
 
 namespace dynbench::worker {
@@ -44,6 +45,13 @@ std::mt19937& Generator() {
 
 std::string Gib(int64_t bytes) {
   return absl::StrFormat("%.1f GiB", static_cast<double>(bytes) / (int64_t{1} << 30));
+}
+
+// What every process of this worker has, so that one that outlives it is found.
+Variables MarkedEnvironment(const std::string& mark) {
+  Variables ours = OwnEnvironment();
+  ours[kOwnerVariable] = mark;
+  return ours;
 }
 
 }  // namespace
@@ -75,7 +83,10 @@ Agent::Agent(AgentOptions options, EventLoop* loop, Identity identity, Spool spo
               [] { return std::uniform_real_distribution<>()(Generator()); }}),
       started_at_(UnixNow()),
       spool_writer_(loop_, disk_.loop()),
-      engine_({options_.state_dir, options_.cores, OwnEnvironment(), options_.profile}) {
+      engine_({options_.state_dir, options_.cores,
+               MarkedEnvironment(OwnerMark(identity_.id().value, started_at_.ms)),
+               options_.profile}) {
+  EndLeftovers();
   journal_.Load();
   const int swept = folders_.SweepLeftovers();
   if (swept > 0) spdlog::warn("{} work folders were left by a killed worker", swept);
@@ -95,6 +106,9 @@ Agent::Agent(AgentOptions options, EventLoop* loop, Identity identity, Spool spo
     return it->second;
   };
   services.profile = options_.profile;
+  services.gpu_state = [gpus = options_.gpus](const std::string& uuid) {
+    return gpus ? gpus->State(uuid) : std::nullopt;
+  };
   SlotReports reports;
   reports.started = [this](const v1::AttemptStarted& started) {
     v1::WorkerMessage message;
@@ -110,6 +124,13 @@ Agent::Agent(AgentOptions options, EventLoop* loop, Identity identity, Spool spo
   reports.finished = [this](const v1::AttemptFinished& finished) { OnFinished(finished); };
   reports.returned = [this](const AttemptId& attempt, const std::string& reason,
                             bool infrastructure) { SendReturned(attempt, reason, infrastructure); };
+  reports.phase_limit = [this](const AttemptId& attempt, const std::string& reason) {
+    v1::AttemptReturned returned;
+    *returned.mutable_attempt() = proto::ToProto(attempt);
+    returned.set_reason(reason);
+    returned.set_phase_limit(true);
+    SendReturned(returned);
+  };
   reports.running_changed = [this] { journal_.SetRunning(Running()); };
   for (const SlotShape& shape : options_.slots) {
     const size_t i = slots_.size();
@@ -119,9 +140,26 @@ Agent::Agent(AgentOptions options, EventLoop* loop, Identity identity, Spool spo
     };
     reports.ended = [this, i](const plan::Result& result) { OnEnded(i, result); };
     reports.trouble = [this, i] { OnTrouble(i); };
+    reports.stuck = [this, i](const std::vector<StuckProcess>& stuck) { OnStuck(i, stuck); };
     states_.push_back(
         {SlotHealth(options_.recheck_ms), ActivityLog(started_at_.ms), Activity::kIdle, "none"});
     slots_.push_back(std::make_unique<Slot>(shape, services, reports));
+  }
+}
+
+// Of an earlier process of this worker that was killed; its state folder is ours alone. Then what
+// shall do the same for us.
+void Agent::EndLeftovers() {
+  const int ended = EndProcessesOfOwner(OwnerPrefix(identity_.id().value));
+  if (ended > 0) spdlog::warn("{} processes were left by a killed worker and are ended", ended);
+  SweepPathAliases("/tmp", options_.state_dir);
+  auto watchdog = Watchdog::Start(
+      "/proc/self/exe", OwnerMark(identity_.id().value, started_at_.ms),
+      [this](const SpawnOptions& options) { return engine_.processes().Spawn(options); });
+  if (watchdog.ok()) {
+    watchdog_.emplace(*std::move(watchdog));
+  } else {
+    spdlog::warn("no watchdog: {}", std::string(watchdog.status().message()));
   }
 }
 
@@ -318,12 +356,16 @@ void Agent::SendReturned(const AttemptId& attempt, const std::string& reason, bo
   *returned.mutable_attempt() = proto::ToProto(attempt);
   returned.set_reason(reason);
   returned.set_infrastructure_failure(infrastructure);
+  SendReturned(returned);
+}
+
+void Agent::SendReturned(const v1::AttemptReturned& returned) {
   if (!session_->connected()) {
-    untold_[attempt] = returned;
+    untold_[proto::FromProto(returned.attempt())] = returned;
     return;
   }
   v1::WorkerMessage message;
-  *message.mutable_returned() = std::move(returned);
+  *message.mutable_returned() = returned;
   session_->Send(std::move(message));
 }
 

@@ -31,6 +31,8 @@
 #include "worker/host/inventory.h"
 #include "worker/host/preflight.h"
 #include "worker/process/event_loop.h"
+#include "worker/process/owned_mark.h"
+#include "worker/process/watchdog.h"
 
 namespace dynbench::worker {
 
@@ -98,11 +100,13 @@ class Agent {
   void OnFinished(const v1::AttemptFinished& finished);
   void SendFinished(const v1::AttemptFinished& finished);
   void SendReturned(const AttemptId& attempt, const std::string& reason, bool infrastructure);
+  void SendReturned(const v1::AttemptReturned& returned);
   void SendLogs();
   void SendSlots();
   void Beat();
   void CheckDisk();
   void StartSession();
+  void EndLeftovers();
   void WriteWorkerFile(bool connected);
   std::set<AttemptId> Running() const;
   Slot* SlotOf(const AttemptId& attempt);
@@ -111,8 +115,9 @@ class Agent {
   struct SlotState {
     SlotHealth health;
     ActivityLog log;
-    Activity lanes = Activity::kIdle;  // what its attempts do
-    std::string told_state;            // as the coordinator knows it
+    Activity lanes = Activity::kIdle;      // what its attempts do
+    std::string told_state;                // as the coordinator knows it
+    std::vector<StuckProcess> stuck = {};  // of its attempts, since it was healthy
   };
   SlotBlock BlockOf(size_t slot) const;
   void BlocksChanged();
@@ -135,6 +140,7 @@ class Agent {
   void EnvironmentsChanged(const EnvironmentWatch::Environments& usable);
   void OnEnded(size_t slot, const plan::Result& result);
   void OnTrouble(size_t slot);
+  void OnStuck(size_t slot, const std::vector<StuckProcess>& processes);
   void LookAtMemory(size_t slot);
   void NoteActivity(size_t slot);
   void TellActivities();
@@ -153,6 +159,7 @@ class Agent {
   LoopThread preparer_, janitor_;
   SpoolWriter spool_writer_;
   EngineSet engine_;
+  std::optional<Watchdog> watchdog_;     // ends before the engine, which would kill it
   std::atomic<pid_t> asking_device_{0};  // the process that a check waits for
   LoopThread checker_;                   // ends before the engine that spares its children
   std::vector<std::unique_ptr<Slot>> slots_;

@@ -52,6 +52,7 @@ PreflightSpec Agent::SpecOf(size_t i) const {
   spec.device = shape.device;
   spec.device_uuid = shape.device_uuid;
   spec.device_is_free = slots_[i]->idle();
+  spec.stuck = states_[i].stuck;
   for (const auto& [name, environment] : environments_->usable()) {
     const auto& devices = environment.facts.devices;
     if (std::find(devices.begin(), devices.end(), shape.device) == devices.end()) continue;
@@ -85,6 +86,7 @@ void Agent::OnSlotChecked(size_t i, const PreflightFinding& finding) {
   SlotHealth& health = states_[i].health;
   if (finding.check.empty()) {
     health.Passed();
+    states_[i].stuck.clear();
   } else {
     health.Failed(finding.check, finding.reason, NowMs());
   }
@@ -191,6 +193,18 @@ void Agent::OnTrouble(size_t i) {
   spdlog::warn("slot {}: {} infrastructure failures in a row; it is checked",
                slots_[i]->shape().index, SlotHealth::kTroubles);
   for (auto& [name, health] : environment_health_) health.Recheck();
+  LookAtHealth();
+}
+
+// Nothing runs on a slot beside a process that could not be ended: quarantined until it is gone.
+void Agent::OnStuck(size_t i, const std::vector<StuckProcess>& processes) {
+  SlotState& state = states_[i];
+  for (const StuckProcess& stuck : processes) {
+    spdlog::error("slot {}: process {} ({}) did not end after KILL", slots_[i]->shape().index,
+                  stuck.process.pid, stuck.command);
+    state.stuck.push_back(stuck);
+  }
+  state.health.DeviceError();
   LookAtHealth();
 }
 

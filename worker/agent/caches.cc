@@ -158,11 +158,14 @@ absl::StatusOr<std::string> Caches::Shared(JobId job, int slot) {
   return dir;
 }
 
-void Caches::DropShared(int slot, JobId except) {
+void Caches::DropShared(int slot, const std::set<JobId>& except) {
   MutexLock lock(mu_);
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(absl::StrCat(shared_dir_, "/", slot), error)) {
-    if (entry.path().filename() != std::to_string(except.value)) RemoveAll(entry.path());
+    const bool kept = std::any_of(except.begin(), except.end(), [&](const JobId& job) {
+      return entry.path().filename() == std::to_string(job.value);
+    });
+    if (!kept) RemoveAll(entry.path());
   }
 }
 

@@ -48,8 +48,9 @@ class Caches {
 
   // The folder that the experiments of one job on one slot share.
   absl::StatusOr<std::string> Shared(JobId job, int slot) EXCLUDES(mu_);
-  // Removes the shared folders of other jobs; called when a slot begins another job's lease.
-  void DropShared(int slot, JobId except) EXCLUDES(mu_);
+  // Removes the shared folders of all jobs but these, which run on the slot; called when a slot
+  // begins another job's lease.
+  void DropShared(int slot, const std::set<JobId>& except) EXCLUDES(mu_);
 
   void Trim() EXCLUDES(mu_);
 

@@ -31,6 +31,7 @@ v1::Slot ToProto(const SlotShape& shape, const SlotBlock& block) {
   message.set_accepting(block.state.empty());
   message.set_reason(block.reason);
   message.set_state(block.state);
+  message.set_lanes(shape.lanes);
   return message;
 }
 

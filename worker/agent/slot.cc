@@ -12,7 +12,9 @@
 #include "proto/dynbench/convert.h"
 #include "spdlog/spdlog.h"
 #include "worker/agent/slot_run.h"
+#include "worker/agent/slot_sharing.h"
 #include "worker/engine/native_engine.h"
+#include "worker/engine/outcome.h"
 #include "worker/host/durable_file.h"
 
 namespace dynbench::worker {
@@ -20,6 +22,15 @@ namespace dynbench::worker {
 namespace {
 
 constexpr int64_t kRestAfterTroubleMs = 1'000;
+
+void TakePhaseLimits(const std::vector<v1::PhaseLimit>& limits, AttemptSpec* spec) {
+  for (const v1::PhaseLimit& limit : limits) {
+    const auto phase = plan::ParsePhase(limit.phase());
+    if (!phase || limit.limit_ms() <= 0) continue;  // of a newer coordinator
+    spec->phase_limits_ms[*phase] = limit.limit_ms();
+    spec->phase_limit_origins[*phase] = limit.origin();
+  }
+}
 
 }  // namespace
 
@@ -31,8 +42,11 @@ Slot::~Slot() = default;
 void Slot::Add(const v1::Lease& lease) {
   const LeaseEpoch epoch(lease.epoch());
   for (const v1::PlannedExperiment& experiment : lease.experiments()) {
-    Planned planned{
-        {ExperimentId(experiment.id()), epoch}, JobId(experiment.job()), experiment.json()};
+    Planned planned{{ExperimentId(experiment.id()), epoch},
+                    JobId(experiment.job()),
+                    experiment.json(),
+                    std::nullopt,
+                    {experiment.phase_limits().begin(), experiment.phase_limits().end()}};
     if (!planned.job) planned.job = JobId(epoch.value);  // a coordinator that does not say
     bool known = running_.count(planned.id) > 0;
     for (const Planned& other : queue_) known = known || other.id == planned.id;
@@ -96,41 +110,55 @@ std::shared_ptr<LiveLog> Slot::LogOf(const AttemptId& attempt) const {
 
 void Slot::StartNext() {
   // Nobody begins while another one measures.
-  while (!queue_.empty() && static_cast<int>(running_.size()) < shape_.lanes && !WindowTaken()) {
-    const Planned planned = std::move(queue_.front());
+  if (WindowTaken() || StartWaitingAlone()) return;
+  while (!queue_.empty() && static_cast<int>(running_.size()) < shape_.lanes && !WindowTaken() &&
+         MayBegin(queue_.front())) {
+    Planned planned = std::move(queue_.front());
     queue_.pop_front();
-    Begin(planned);
+    Begin(std::move(planned));
   }
 }
 
-void Slot::Begin(const Planned& planned) {
-  auto experiment = plan::ExperimentFromJson(planned.json);
-  if (!experiment.ok()) {
-    return reports_.returned(planned.id,
-                             absl::StrCat("this worker cannot read the experiment (another "
-                                          "version?): ",
-                                          std::string(experiment.status().message())),
-                             /*infrastructure=*/true);
+void Slot::Begin(Planned planned) {
+  if (!planned.experiment) {
+    auto experiment = plan::ExperimentFromJson(planned.json);
+    if (!experiment.ok()) {
+      return reports_.returned(planned.id,
+                               absl::StrCat("this worker cannot read the experiment (another "
+                                            "version?): ",
+                                            std::string(experiment.status().message())),
+                               /*infrastructure=*/true);
+    }
+    planned.experiment = *std::move(experiment);
   }
-  const auto environment = services_.environment(experiment->environment);
+  const auto environment = services_.environment(planned.experiment->environment);
   if (!environment) {
     return reports_.returned(
-        planned.id, absl::StrCat("this worker has no environment ", experiment->environment),
+        planned.id,
+        absl::StrCat("this worker has no environment ", planned.experiment->environment),
         /*infrastructure=*/true);
   }
   auto run = std::make_shared<Run>();
-  run->planned = planned;
-  run->experiment = *std::move(experiment);
+  run->planned = std::move(planned);
+  run->experiment = *std::move(run->planned.experiment);
   run->environment = *environment;
   run->started_at = UnixNow();
+  run->lane = FreeLane();
+  run->owns_slot = shape_.lanes > 1 && OwnsSlot(run->experiment);
   run->cache_key = CacheKey(*run);
-  running_[planned.id] = run;
+  const AttemptId id = run->planned.id;
+  running_[id] = run;
   TellActivity();
   v1::AttemptStarted started;
-  *started.mutable_attempt() = proto::ToProto(planned.id);
+  *started.mutable_attempt() = proto::ToProto(id);
   started.set_started_unix_ms(run->started_at.ms);
   started.set_slot(shape_.index);
   reports_.started(started);
+  MakeReady(run);
+}
+
+// Its folder, and the files that it needs.
+void Slot::MakeReady(const std::shared_ptr<Run>& run) {
   services_.preparer->Post([this, run, alive = std::weak_ptr<bool>(alive_)] {
     absl::Status status = absl::OkStatus();
     const auto work = services_.folders->Make(run->planned.id);
@@ -159,7 +187,7 @@ std::string Slot::CacheKey(const Run& run) const {
   // A profile that is not there is the engine's to refuse.
   return Caches::Key(run.experiment, run.environment,
                      profile.ok() ? *profile : plan::LaunchProfile(),
-                     static_cast<int>(shape_.cores.size()));
+                     static_cast<int>(CoresOf(run).size()));
 }
 
 // The folder and the files are there: now the cache, which decides what is run first.
@@ -174,7 +202,9 @@ void Slot::OnPrepared(const std::shared_ptr<Run>& run, const absl::Status& statu
       made = Caches::MakeCold(run->work.cache_dir);
       break;
     case plan::Start::kShared: {
-      services_.caches->DropShared(shape_.index, run->planned.job);
+      std::set<JobId> jobs;  // of other lanes, too
+      for (const auto& [id, other] : running_) jobs.insert(other->planned.job);
+      services_.caches->DropShared(shape_.index, jobs);
       auto dir = services_.caches->Shared(run->planned.job, shape_.index);
       made = dir.status();
       if (dir.ok()) run->shared_dir = *std::move(dir);
@@ -228,16 +258,23 @@ void Slot::Launch(const std::shared_ptr<Run>& run) {
                    : run->shared_dir.empty() ? run->work.cache_dir
                                              : run->shared_dir;
   spec.model_file = run->model_file;
-  spec.cores = shape_.cores;
+  spec.cores = CoresOf(*run);
+  spec.lanes = run->owns_slot || !shape_.freeze ? 1 : shape_.lanes;
   spec.device_uuid = shape_.device_uuid;
   spec.device_index = shape_.device_index;
   spec.memory_limit_bytes = shape_.process_memory_bytes;
   spec.precompiled_headers_dir =
       NativeEngine::PrecompiledHeadersDir(services_.state_dir, run->environment);
   spec.prepare = run->preparing;
+  // What was learned is of warm starts; the preparation of one is cold.
+  if (!run->preparing) TakePhaseLimits(run->planned.phase_limits, &spec);
   const absl::Status made = MakePrivateFolder(spec.precompiled_headers_dir);
   if (!made.ok()) return OnReturned(run, std::string(made.message()));
   run->in_engine = true;
+  for (const auto& [id, other] : running_) {
+    if (other == run || !other->in_engine) continue;
+    run->had_company = other->had_company = true;
+  }
   SetActivity(run, Activity::kZygoteStart);
   services_.engine->Start(std::move(spec), Observe(run));
   // After the start: the child need not wait for the disk.
@@ -254,15 +291,17 @@ AttemptObserver Slot::Observe(const std::shared_ptr<Run>& run) {
   AttemptObserver observer;
   observer.phase = [this, run, on_loop](plan::Phase phase) {
     on_loop([this, run, phase] {
+      run->phase = phase;
       // A phase does not end a window; the end of the window does.
       if (arbiter_.holder() != run->planned.id) SetActivity(run, Activity::kCompiling);
       if (!run->dropped) reports_.phase(run->planned.id, phase);
     });
   };
   observer.log = [log = run->log](int64_t, std::string_view bytes) { log->Append(bytes); };
-  observer.window = [this, run, on_loop](std::function<void()> granted) {
-    on_loop([this, run, granted = std::move(granted)] { OnWindow(run, granted); });
+  observer.window = [this, run, on_loop](DeviceUse use, std::function<void()> granted) {
+    on_loop([this, run, use, granted = std::move(granted)] { OnWindow(run, use, granted); });
   };
+  observer.off_device = [this, run, on_loop] { on_loop([this, run] { OnOffDevice(run); }); };
   observer.window_done = [this, run, on_loop] {
     on_loop([this, run] { ReleaseWindow(run->planned.id); });
   };
@@ -273,6 +312,14 @@ AttemptObserver Slot::Observe(const std::shared_ptr<Run>& run) {
       } else {
         OnFinished(run, std::move(result), std::move(log));
       }
+    });
+  };
+  observer.stuck = [this, on_loop](std::vector<StuckProcess> processes) {
+    on_loop([this, processes = std::move(processes)] { reports_.stuck(processes); });
+  };
+  observer.phase_limit = [this, run, on_loop](std::string reason, std::string log) {
+    on_loop([this, run, reason = std::move(reason), log = std::move(log)] {
+      OnPhaseLimit(run, reason, log);
     });
   };
   observer.returned = [this, run, on_loop](std::string reason) {
@@ -319,6 +366,13 @@ void Slot::OnFinished(const std::shared_ptr<Run>& run, plan::Result result, std:
   if (result.outcome == plan::Outcome::kCancelled && !run->give_back.empty()) {
     CleanUp(*run, result, log);
     return OnReturned(run, run->give_back);
+  }
+  if (WantsToRunAlone(*run, result)) return RunAgainAlone(run);
+  if (shape_.device == "cpu") BlameForMissingDevice(&result);
+  device_memory_.Learn(run->experiment, result.metrics);
+  AddDeviceState(run->gpu_state, &result);
+  if (!shape_.freeze && shape_.lanes > 1) {
+    result.notes.push_back("other lanes were not frozen during the window");
   }
   result.notes.insert(result.notes.end(), run->notes.begin(), run->notes.end());
   KeepArtifacts(run, std::move(result), std::move(log));
@@ -383,6 +437,24 @@ void Slot::OnReturned(const std::shared_ptr<Run>& run, const std::string& reason
   services_.loop->After(kRestAfterTroubleMs, [report, alive = std::weak_ptr<bool>(alive_)] {
     if (!alive.expired()) report();
   });
+}
+
+// Its work folder is kept, as of a failure: somebody may want to see why it took so long.
+void Slot::OnPhaseLimit(const std::shared_ptr<Run>& run, const std::string& reason,
+                        const std::string& log) {
+  run->in_engine = false;
+  SetActivity(run, Activity::kCleaning);
+  const std::string note =
+      absl::StrCat(plan::DisplayName(run->experiment), ": ended early: ", reason);
+  services_.janitor->Post([services = services_, work = run->work, log, note] {
+    services.folders->Keep(work, log, note);
+  });
+  if (!run->dropped && !run->give_back.empty()) {
+    reports_.returned(run->planned.id, run->give_back, /*infrastructure=*/false);
+  } else if (!run->dropped) {
+    reports_.phase_limit(run->planned.id, reason);
+  }
+  Forget(run);
 }
 
 void Slot::CleanUp(const Run& run, const plan::Result& result, const std::string& log) {

@@ -19,11 +19,13 @@
 #include "worker/agent/activity.h"
 #include "worker/agent/artifacts.h"
 #include "worker/agent/caches.h"
+#include "worker/agent/device_memory.h"
 #include "worker/agent/live_log.h"
 #include "worker/agent/window_arbiter.h"
 #include "worker/agent/work_folders.h"
 #include "worker/engine/engine.h"
 #include "worker/host/environment.h"
+#include "worker/host/gpu_probe.h"
 #include "worker/process/event_loop.h"
 
 namespace dynbench::worker {
@@ -37,6 +39,10 @@ struct SlotShape {
   std::vector<int> cores;
   int64_t memory_bytes = 0;  // of the device; on a CPU of the host
   int lanes = 1;             // experiments side by side
+  // The cores of each lane, fixed as long as the worker lives; empty: every lane has all of the
+  // slot's. An experiment that owns the slot has all of them too.
+  std::vector<std::vector<int>> lane_cores;
+  bool freeze = true;  // false: lanes run on in one another's windows (for the bench)
   // Of the host, for each process of an experiment; 0: not limited.
   int64_t process_memory_bytes = 0;
 };
@@ -55,6 +61,8 @@ struct SlotServices {
   std::function<absl::StatusOr<std::string>(const std::string& sha256)> fetch_file;
   std::function<std::optional<Environment>(const std::string& name)> environment;
   std::function<absl::StatusOr<plan::LaunchProfile>(const std::string& name)> profile;
+  // How the GPU with this UUID runs now; nothing where its driver does not say. May be null.
+  std::function<std::optional<GpuState>(const std::string& uuid)> gpu_state;
 };
 
 // What a slot tells the agent, on the agent's loop.
@@ -63,6 +71,10 @@ struct SlotReports {
   std::function<void(const AttemptId&, plan::Phase)> phase;
   std::function<void(v1::AttemptFinished)> finished;
   std::function<void(const AttemptId&, const std::string& reason, bool infrastructure)> returned;
+  // It was ended at a learned limit of a phase: to be run again, without.
+  std::function<void(const AttemptId&, const std::string& reason)> phase_limit;
+  // Processes of an attempt that KILL did not reach; before its report.
+  std::function<void(const std::vector<StuckProcess>&)> stuck;
   std::function<void()> running_changed;
   std::function<void(Activity)> activity;  // of the slot, when it is another one
   // After an attempt's report: what its end says of the slot.
@@ -99,11 +111,21 @@ class Slot {
     AttemptId id;
     JobId job;
     std::string json;
+    std::optional<plan::Experiment> experiment;  // once it was looked at
+    std::vector<v1::PhaseLimit> phase_limits = {};
   };
   struct Run;
 
   void StartNext();
-  void Begin(const Planned& planned);
+  bool MayBegin(Planned& planned);
+  bool StartWaitingAlone();
+  void Begin(Planned planned);
+  void MakeReady(const std::shared_ptr<Run>& run);
+  int FreeLane() const;
+  const std::vector<int>& CoresOf(const Run& run) const;
+  bool WantsToRunAlone(const Run& run, const plan::Result& result) const;
+  void RunAgainAlone(const std::shared_ptr<Run>& run);
+  void LookAtDevice(Run& run) const;
   void Prepare(const std::shared_ptr<Run>& run);
   void Launch(const std::shared_ptr<Run>& run);
   AttemptObserver Observe(const std::shared_ptr<Run>& run);
@@ -113,7 +135,11 @@ class Slot {
   void KeepArtifacts(const std::shared_ptr<Run>& run, plan::Result result, std::string log);
   void Report(const std::shared_ptr<Run>& run, const plan::Result& result, std::string log);
   void OnReturned(const std::shared_ptr<Run>& run, const std::string& reason);
-  void OnWindow(const std::shared_ptr<Run>& run, std::function<void()> granted);
+  void OnPhaseLimit(const std::shared_ptr<Run>& run, const std::string& reason,
+                    const std::string& log);
+  void OnWindow(const std::shared_ptr<Run>& run, DeviceUse use, std::function<void()> granted);
+  void OnOffDevice(const std::shared_ptr<Run>& run);
+  bool StandsStill(const Run& other, DeviceUse use) const;
   void GrantWindow(const AttemptId& attempt);
   void ReleaseWindow(const AttemptId& attempt);
   std::string CacheKey(const Run& run) const;
@@ -121,7 +147,8 @@ class Slot {
   void Forget(const std::shared_ptr<Run>& run);
   void SetActivity(const std::shared_ptr<Run>& run, Activity activity);
   void TellActivity();
-  bool WindowTaken() const { return arbiter_.holder().has_value(); }
+  // While somebody measures nobody begins.
+  bool WindowTaken() const { return shape_.freeze && arbiter_.holder().has_value(); }
 
   const SlotShape shape_;
   const SlotServices services_;
@@ -129,6 +156,9 @@ class Slot {
   std::deque<Planned> queue_;
   std::map<AttemptId, std::shared_ptr<Run>> running_;
   WindowArbiter arbiter_;
+  DeviceMemory device_memory_;
+  // Ran out of memory beside others and run again when these are done, in order.
+  std::deque<std::shared_ptr<Run>> waiting_alone_;
   // Attempts that became ready to launch while somebody had the window.
   std::vector<std::shared_ptr<Run>> held_back_;
   std::string closed_;  // why nothing is taken; empty: it is

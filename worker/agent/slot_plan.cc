@@ -1,6 +1,8 @@
 #include "worker/agent/slot_plan.h"
 
-#include <algorithm>
+#include <set>
+
+#include "worker/agent/lane_layout.h"
 
 namespace dynbench::worker {
 
@@ -10,6 +12,22 @@ namespace {
 // likes best. What is left is for the worker, the system and the zygote.
 int64_t ProcessMemory(const Inventory& inventory) {
   return inventory.memory_limit_bytes - inventory.memory_limit_bytes / 16;
+}
+
+// The logical CPUs of a slot by physical core; one that the inventory does not know is its own.
+std::vector<std::vector<int>> PhysicalCores(const Inventory& inventory,
+                                            const std::vector<int>& cpus) {
+  std::vector<std::vector<int>> physical;
+  std::set<int> left(cpus.begin(), cpus.end());
+  for (const Core& core : inventory.cores) {
+    std::vector<int> own;
+    for (const int cpu : core.cpus) {
+      if (left.erase(cpu) > 0) own.push_back(cpu);
+    }
+    if (!own.empty()) physical.push_back(own);
+  }
+  for (const int cpu : left) physical.push_back({cpu});
+  return physical;
 }
 
 }  // namespace
@@ -38,7 +56,9 @@ std::vector<SlotShape> PlanSlots(const Inventory& inventory, const std::vector<i
     slot.process_memory_bytes = ProcessMemory(inventory);
     slot.cores.assign(cores.begin() + cores.size() * i / gpus.size(),
                       cores.begin() + cores.size() * (i + 1) / gpus.size());
-    slot.lanes = lanes > 0 ? lanes : std::clamp(static_cast<int>(slot.cores.size()) / 4, 1, 8);
+    const auto physical = PhysicalCores(inventory, slot.cores);
+    slot.lanes = lanes > 0 ? lanes : LanesOfGpu(physical, slot.memory_bytes);
+    slot.lane_cores = LayOutLanes(physical, slot.lanes);
     slots.push_back(slot);
   }
   return slots;

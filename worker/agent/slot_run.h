@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,17 @@ struct Slot::Run {
   bool preparing = false;      // a preparation of the warm cache runs
   bool prepared_here = false;  // one has run for this attempt
   bool in_engine = false;
-  bool dropped = false;   // revoked: nothing is reported
-  std::string give_back;  // draining: why it is returned
+  int lane = 0;
+  bool owns_slot = false;    // nothing runs beside it
+  bool had_company = false;  // something ran beside it
+  plan::Phase phase = plan::Phase::kPrepare;
+  std::optional<GpuState> gpu_state;  // when its last measuring window ended
+  bool dropped = false;               // revoked: nothing is reported
+  std::string give_back;              // draining: why it is returned
   Activity activity = Activity::kPreparing;
   std::function<void()> window_granted;
+  DeviceUse use = DeviceUse::kMeasure;  // what it asked the window for last
+  bool off_device = false;              // computes on its cores only, but in windows
   std::vector<std::string> notes;
   std::shared_ptr<LiveLog> log = std::make_shared<LiveLog>();
 };

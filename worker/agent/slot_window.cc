@@ -8,9 +8,23 @@
 
 namespace dynbench::worker {
 
-void Slot::OnWindow(const std::shared_ptr<Run>& run, std::function<void()> granted) {
+// Who benchmarks kernels needs the device; who samples, the host as well.
+bool Slot::StandsStill(const Run& other, DeviceUse use) const {
+  return use == DeviceUse::kMeasure || !other.off_device;
+}
+
+void Slot::OnOffDevice(const std::shared_ptr<Run>& run) {
+  run->off_device = true;
+  const auto holder = running_.find(arbiter_.holder().value_or(run->planned.id));
+  if (holder == running_.end() || holder->second == run) return;
+  // It was stopped just after it said so.
+  if (!StandsStill(*run, holder->second->use)) services_.engine->Thaw({run->planned.id});
+}
+
+void Slot::OnWindow(const std::shared_ptr<Run>& run, DeviceUse use, std::function<void()> granted) {
   if (running_.count(run->planned.id) == 0) return;
   run->window_granted = std::move(granted);
+  run->use = use;
   SetActivity(run, Activity::kWaitingForWindow);
   if (arbiter_.Request(run->planned.id)) GrantWindow(run->planned.id);
 }
@@ -19,11 +33,20 @@ void Slot::GrantWindow(const AttemptId& attempt) {
   const auto it = running_.find(attempt);
   if (it == running_.end()) return ReleaseWindow(attempt);
   const std::shared_ptr<Run> run = it->second;
-  std::vector<AttemptId> others;
-  for (const auto& [id, other] : running_) {
-    if (id != attempt && other->in_engine) others.push_back(id);
+  if (run->use == DeviceUse::kReturn) {
+    run->off_device = false;
+    SetActivity(run, Activity::kCompiling);
+    run->window_granted();
+    return ReleaseWindow(attempt);
   }
-  if (others.empty()) {
+  std::vector<AttemptId> others, bystanders;
+  for (const auto& [id, other] : running_) {
+    if (id == attempt || !other->in_engine) continue;
+    (StandsStill(*other, run->use) ? others : bystanders).push_back(id);
+  }
+  // The window before this one may have stopped them.
+  if (shape_.freeze && !bystanders.empty()) services_.engine->Thaw(bystanders);
+  if (others.empty() || !shape_.freeze) {
     SetActivity(run, Activity::kMeasuring);
     return run->window_granted();
   }
@@ -37,12 +60,21 @@ void Slot::GrantWindow(const AttemptId& attempt) {
   });
 }
 
+// Clocks fall within moments once the work is over, so at once; the driver answers in microseconds.
+void Slot::LookAtDevice(Run& run) const {
+  if (run.phase != plan::Phase::kMeasure || shape_.device_uuid.empty() || !services_.gpu_state) {
+    return;
+  }
+  run.gpu_state = services_.gpu_state(shape_.device_uuid);
+}
+
 void Slot::ReleaseWindow(const AttemptId& attempt) {
   const bool had_it = arbiter_.holder() == attempt;
   const auto next = arbiter_.Release(attempt);
   if (!had_it) return;
   const auto it = running_.find(attempt);
   if (it != running_.end() && it->second->activity == Activity::kMeasuring) {
+    LookAtDevice(*it->second);
     SetActivity(it->second, Activity::kCompiling);
   }
   if (next) {

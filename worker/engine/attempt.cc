@@ -21,6 +21,12 @@ constexpr int64_t kExitAfterResultMs = 10'000;
 // 64 KiB each: more than any result, and an end should somebody hold the socket's other end.
 constexpr int kMostLastReads = 1'024;
 
+DeviceUse UseOf(const nlohmann::json& window) {
+  const std::string use = window.value("use", "measure");
+  if (use == "benchmark") return DeviceUse::kBenchmark;
+  return use == "return" ? DeviceUse::kReturn : DeviceUse::kMeasure;
+}
+
 }  // namespace
 
 std::string Attempt::IdText(const AttemptId& id) {
@@ -83,6 +89,7 @@ nlohmann::json Attempt::RunMessage() const {
           {"cache_dir", spec_.cache_dir},
           {"model_file", spec_.model_file},
           {"cores", spec_.cores},
+          {"lanes", spec_.lanes},
           {"prepare", spec_.prepare},
           {"memory_limit_bytes", spec_.memory_limit_bytes},
           {"precompiled_headers_dir", spec_.precompiled_headers_dir},
@@ -130,12 +137,15 @@ void Attempt::HearChild(const nlohmann::json& message) {
       control_.Send(R"({"type":"go"})");
       return;
     }
+    waiting_since_ns_ = MonotonicNow().ns;
     // May be called from any thread, and after this attempt's end.
-    observer_.window([loop = loop_, alive = std::weak_ptr<bool>(alive_), this] {
+    observer_.window(UseOf(message), [loop = loop_, alive = std::weak_ptr<bool>(alive_), this] {
       loop->Post([alive, this] {
-        if (!alive.expired() && control_.open()) control_.Send(R"({"type":"go"})");
+        if (!alive.expired()) GiveWindow();
       });
     });
+  } else if (type == "off_device") {
+    if (observer_.off_device) observer_.off_device();
   } else if (type == "window_done") {
     if (observer_.window_done) observer_.window_done();
   } else if (type == "result") {
@@ -149,6 +159,14 @@ void Attempt::HearChild(const nlohmann::json& message) {
     result_ns_ = MonotonicNow().ns;
     CheckDeadline();
   }
+}
+
+void Attempt::GiveWindow() {
+  // What it waited for others counts for no limit and is in no phase.
+  if (const int64_t since = std::exchange(waiting_since_ns_, 0); since != 0) {
+    frozen_.push_back({since, MonotonicNow().ns});
+  }
+  if (control_.open()) control_.Send(R"({"type":"go"})");
 }
 
 void Attempt::HearPhase(const nlohmann::json& message) {
@@ -252,6 +270,13 @@ void Attempt::Exited(const nlohmann::json& message) {
   if (ending_.exit.signal != 0) ending_.exit.code = -1;
   ending_.descendants_killed = message.value("descendants_killed", 0);
   ending_.max_rss_bytes = message.value("max_rss_bytes", int64_t{0});
+  for (const auto& left : message.value("left", nlohmann::json::array())) {
+    StuckProcess stuck;
+    stuck.process.pid = left.value("pid", 0);
+    stuck.process.start_ticks = left.value("start_ticks", uint64_t{0});
+    stuck.command = CommandOf(stuck.process.pid);
+    ending_.stuck.push_back(std::move(stuck));
+  }
   // What it said before it ended: up to the end of file, since the tree is gone.
   for (int i = 0; i < kMostLastReads && control_.open(); ++i) ReadControl();
   Conclude();
@@ -279,11 +304,25 @@ void Attempt::Conclude() {
   const AttemptObserver observer = std::move(observer_);
   const Ended ended = std::move(ended_);
   std::unique_ptr<Lane> lane = std::move(lane_);
+  if (!ending_.stuck.empty()) {
+    // Whatever this lane would run next had them below it. We may be in its own call.
+    loop_->Post([unusable = std::shared_ptr<Lane>(std::move(lane))] {});
+    if (observer.stuck) observer.stuck(ending_.stuck);
+  }
   const std::string log = pump_.capture().Text();
   if (!result_ && !spawn_error_.empty()) {
     const std::string reason = spawn_error_;
     ended(std::move(lane));  // may destroy this
     if (observer.returned) observer.returned(reason);
+    return;
+  }
+  if (!result_ && ending_.timed_out && !ending_.whole_timeout && observer.phase_limit) {
+    const auto origin = spec_.phase_limit_origins.find(ending_.phase);
+    const std::string reason =
+        PhaseLimitText(ending_, origin == spec_.phase_limit_origins.end() ? "" : origin->second,
+                       spec_.experiment.timeout_ms);
+    ended(std::move(lane));  // may destroy this
+    observer.phase_limit(reason, log);
     return;
   }
   plan::Result result = MakeResult(ending_, std::move(result_), log);
@@ -301,12 +340,20 @@ plan::Result Attempt::MakeResult(const Ending& ending, std::optional<plan::Resul
 }
 
 int64_t Attempt::FrozenNs(int64_t begin_ns, int64_t end_ns) const {
-  int64_t sum = 0;
-  const auto add = [&](const Span& span) {
-    sum += std::max<int64_t>(0, std::min(span.end_ns, end_ns) - std::max(span.begin_ns, begin_ns));
-  };
-  for (const Span& span : frozen_) add(span);
-  if (frozen_since_ns_ != 0) add({frozen_since_ns_, end_ns});
+  std::vector<Span> spans = frozen_;
+  if (frozen_since_ns_ != 0) spans.push_back({frozen_since_ns_, end_ns});
+  if (waiting_since_ns_ != 0) spans.push_back({waiting_since_ns_, end_ns});
+  // Who waits for a window may be frozen for another one's: what overlaps counts once.
+  std::sort(spans.begin(), spans.end(),
+            [](const Span& a, const Span& b) { return a.begin_ns < b.begin_ns; });
+  int64_t sum = 0, counted_to_ns = begin_ns;
+  for (const Span& span : spans) {
+    const int64_t from_ns = std::max(span.begin_ns, counted_to_ns);
+    const int64_t to_ns = std::min(span.end_ns, end_ns);
+    if (to_ns <= from_ns) continue;
+    sum += to_ns - from_ns;
+    counted_to_ns = to_ns;
+  }
   return sum;
 }
 
@@ -343,7 +390,7 @@ void Attempt::TakeOutFrozenSpans(plan::Result* result) const {
     // The child takes the spans out of what it timed itself; dynamo's own clock ran on.
     const bool inside = spec_.experiment.test == plan::Test::kAccuracy;
     result->notes.push_back(absl::StrFormat(
-        "frozen for %.3f s while compiling; %s", compile_frozen_ns / 1e9,
+        "stood still for others for %.3f s while compiling; %s", compile_frozen_ns / 1e9,
         inside ? "the compile time contains it" : "taken out of the compile times"));
   }
 }

@@ -72,6 +72,7 @@ class Attempt {
   void ReadControl();
   void HearChild(const nlohmann::json& message);
   void HearPhase(const nlohmann::json& message);
+  void GiveWindow();
   void CheckDeadline();
   void Kill(int64_t grace_ms);
   void Exited(const nlohmann::json& message);
@@ -95,7 +96,8 @@ class Attempt {
   int64_t result_ns_ = 0;
   std::vector<PhaseStart> phases_;
   std::vector<Span> frozen_;
-  int64_t frozen_since_ns_ = 0;  // 0: not frozen
+  int64_t frozen_since_ns_ = 0;   // 0: not frozen
+  int64_t waiting_since_ns_ = 0;  // for the window; 0: not
   Ending ending_;
   bool sent_ = false;  // `run` has been
   bool held_ = false;  // frozen before it was

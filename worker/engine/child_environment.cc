@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
+#include "worker/process/owned_mark.h"
+
 extern char** environ;
 
 namespace dynbench::worker {
@@ -35,7 +37,8 @@ constexpr const char* kAllowed[] = {"PATH",
                                     "CUDA_PATH",
                                     "SSL_CERT_FILE",
                                     "SSL_CERT_DIR",
-                                    "REQUESTS_CA_BUNDLE"};
+                                    "REQUESTS_CA_BUNDLE",
+                                    kOwnerVariable};
 // Needed to fetch weights in some networks; one that holds a password is not passed.
 constexpr const char* kProxies[] = {"http_proxy", "https_proxy", "no_proxy",
                                     "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"};

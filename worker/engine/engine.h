@@ -12,6 +12,7 @@
 #include "common/base/ids.h"
 #include "common/plan/experiment.h"
 #include "common/plan/result.h"
+#include "worker/process/process_tree.h"
 
 namespace dynbench::worker {
 
@@ -24,14 +25,24 @@ struct AttemptSpec {
   std::string work_dir;            // current folder of the child
   std::string cache_dir;           // inductor and triton caches; holds the prepared cache for kWarm
   std::string model_file;          // loader "path": the local copy; else empty
-  std::vector<int> cores;          // what the slot may use
+  std::vector<int> cores;          // what this attempt may use, from its first call on
+  int lanes = 1;                   // attempts that may run beside it, itself counted
   std::string device_uuid;         // GPUs
   int64_t memory_limit_bytes = 0;  // private memory of each process; 0: not limited
   int log_cap_bytes = 1 << 20;
-  int device_index = -1;                           // GPUs: what torch calls it
-  std::string precompiled_headers_dir;             // per environment, outside of every attempt
-  bool prepare = false;                            // only fill the cache: everything up to `ready`
-  std::map<plan::Phase, int64_t> phase_limits_ms;  // beside the experiment's total timeout_ms
+  int device_index = -1;                // GPUs: what torch calls it
+  std::string precompiled_headers_dir;  // per environment, outside of every attempt
+  bool prepare = false;                 // only fill the cache: everything up to `ready`
+  // Learned, beside the experiment's total timeout_ms; each with where it came from, for people.
+  std::map<plan::Phase, int64_t> phase_limits_ms;
+  std::map<plan::Phase, std::string> phase_limit_origins;
+};
+
+// What an attempt wants the device for.
+enum class DeviceUse {
+  kMeasure,    // samples: every other attempt of the slot stands still
+  kBenchmark,  // the compiler compares kernels: those that are off the device go on
+  kReturn,     // it was off the device and wants to use it again, beside the others
 };
 
 // Called from the engine's thread, in order; Finished is the last call of an attempt and comes only
@@ -40,13 +51,22 @@ struct AttemptObserver {
   std::function<void(plan::Phase)> phase;
   // Bytes of stdout and stderr as they come; `offset` counts what was written so far.
   std::function<void(int64_t offset, std::string_view bytes)> log;
-  // Asks for the device's window; `granted` is called once the device is this attempt's alone.
-  std::function<void(std::function<void()> granted)> window;
+  // Asks for the device's window; `granted` is called once the device is this attempt's alone. A
+  // return needs no `window_done`: it is over when it is granted.
+  std::function<void(DeviceUse use, std::function<void()> granted)> window;
   std::function<void()> window_done;
   std::function<void(plan::Result result, std::string log)> finished;
+  // Before the last call: processes of its tree that KILL did not reach. The slot's cores and
+  // device are theirs until they are gone.
+  std::function<void(std::vector<StuckProcess>)> stuck;
   // Instead of `finished`, when no result could come of it through no fault of its own (the zygote
   // does not start, the lane is gone): somebody may try again.
   std::function<void(std::string reason)> returned;
+  // Instead of `finished`, when it was ended at the limit of a phase: the experiment is to run
+  // again without. Unset: that is a result, `timeout`.
+  std::function<void(std::string reason, std::string log)> phase_limit;
+  // From now on it computes on its own cores only, but in windows, until it asks to return.
+  std::function<void()> off_device;
 };
 
 class Engine {

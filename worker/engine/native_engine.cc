@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -17,14 +18,24 @@
 namespace dynbench::worker {
 namespace {
 
-std::string KeyOf(const Environment& environment, const std::string& profile) {
+// Further zygotes that live at once: both sides of a pair, and the pair before it.
+constexpr size_t kFurtherZygotes = 4;
+
+// No profile's name has such a mark.
+std::string WithInstance(const std::string& profile, int instance) {
+  return instance == 0 ? profile : absl::StrCat(profile, "+", instance);
+}
+
+std::string KeyOf(const Environment& environment, const std::string& profile, int instance) {
   // The runner's folder is part of it: a rebuilt runner of the same torch is another zygote.
-  return absl::StrCat(environment.hash, " ", environment.runner_dir, " ", profile);
+  return absl::StrCat(environment.hash, " ", environment.runner_dir, " ",
+                      WithInstance(profile, instance));
 }
 
 std::string ZygoteFolder(const std::string& state_dir, const Environment& environment,
-                         const std::string& profile) {
-  return absl::StrCat(state_dir, "/zygotes/", environment.hash.substr(0, 16), "-", profile);
+                         const std::string& profile, int instance) {
+  return absl::StrCat(state_dir, "/zygotes/", environment.hash.substr(0, 16), "-",
+                      WithInstance(profile, instance));
 }
 
 bool PlainName(const std::string& name) { return CheckEnvironmentName(name).ok(); }
@@ -36,6 +47,8 @@ struct NativeEngine::Warm {
   std::unique_ptr<Zygote> zygote;
   std::vector<std::unique_ptr<Lane>> idle;
   bool asked = false;  // an idle lane is on its way
+  int instance = 0;
+  int64_t used = 0;  // the order in which further zygotes were asked for
 };
 
 NativeEngine::NativeEngine(NativeEngineOptions options) : options_(std::move(options)) {
@@ -68,7 +81,7 @@ void NativeEngine::SetEnvironments(std::map<std::string, Environment> environmen
     std::set<std::string> wanted;
     for (const auto& [name, environment] : environments_) {
       wanted.insert(absl::StrCat(environment.hash, " ", environment.runner_dir));
-      const auto warm = WarmFor(environment, "default");
+      const auto warm = WarmFor(environment, "default", 0);
       if (!warm.ok()) spdlog::error("environment {}: {}", name, warm.status().ToString());
     }
     for (auto it = warm_.begin(); it != warm_.end();) {
@@ -79,17 +92,21 @@ void NativeEngine::SetEnvironments(std::map<std::string, Environment> environmen
 }
 
 absl::StatusOr<NativeEngine::Warm*> NativeEngine::WarmFor(const Environment& environment,
-                                                          const std::string& profile_name) {
+                                                          const std::string& profile_name,
+                                                          int instance) {
   if (!PlainName(profile_name)) {
     return absl::InvalidArgumentError(absl::StrCat("no launch profile \"", profile_name, "\""));
   }
-  const std::string key = KeyOf(environment, profile_name);
+  const std::string key = KeyOf(environment, profile_name, instance);
   const auto it = warm_.find(key);
-  if (it != warm_.end()) return it->second.get();
+  if (it != warm_.end()) {
+    it->second->used = ++uses_;
+    return it->second.get();
+  }
   ASSIGN_OR_RETURN(const plan::LaunchProfile profile, options_.profile(profile_name));
   ASSIGN_OR_RETURN(const std::vector<std::string> preload,
                    ResolvePreload(profile, LibraryFolders(environment.facts.torch_dir)));
-  const std::string folder = ZygoteFolder(options_.state_dir, environment, profile_name);
+  const std::string folder = ZygoteFolder(options_.state_dir, environment, profile_name, instance);
   ZygoteSpec spec{environment, profile_name,
                   ChildEnvironment(options_.variables, profile, preload, folder + "/tmp"), folder,
                   options_.cores};
@@ -97,10 +114,37 @@ absl::StatusOr<NativeEngine::Warm*> NativeEngine::WarmFor(const Environment& env
   warm->environment = environment.name;
   warm->zygote = std::make_unique<Zygote>(&loop_, std::move(spec));
   warm->zygote->on_ready = [this, key] { KeepOneLaneReady(key); };
+  warm->instance = instance;
+  warm->used = ++uses_;
   Warm* raw = warm.get();
   warm_[key] = std::move(warm);
   raw->zygote->Start();
+  EndSpareZygotes();
   return raw;
+}
+
+void NativeEngine::EndSpareZygotes() {
+  std::set<std::string> asked;  // somebody waits for a lane of it
+  for (const auto& [id, waiting] : waiting_) {
+    const plan::Experiment& e = waiting.attempt->spec().experiment;
+    const auto environment = environments_.find(e.environment);
+    if (environment != environments_.end()) {
+      asked.insert(KeyOf(environment->second, e.profile, std::max(e.zygote, 0)));
+    }
+  }
+  size_t further = 0;
+  std::map<int64_t, std::string> unused;  // the one that was asked for longest ago first
+  for (const auto& [key, warm] : warm_) {
+    if (warm->instance == 0) continue;
+    ++further;
+    if (asked.count(key) == 0) unused[warm->used] = key;
+  }
+  unused.erase(uses_);  // the one that is being made
+  for (; further > kFurtherZygotes && !unused.empty(); --further) {
+    // What was forked from it lives on: a busy lane needs no zygote.
+    warm_.erase(unused.begin()->second);
+    unused.erase(unused.begin());
+  }
 }
 
 void NativeEngine::KeepOneLaneReady(const std::string& key) {
@@ -126,9 +170,10 @@ void NativeEngine::Start(AttemptSpec spec, AttemptObserver observer) {
     if (environment == environments_.end()) {
       return give_up(absl::StrCat("this worker has no environment ", spec.experiment.environment));
     }
-    const auto warm = WarmFor(environment->second, spec.experiment.profile);
+    const int zygote = std::max(spec.experiment.zygote, 0);
+    const auto warm = WarmFor(environment->second, spec.experiment.profile, zygote);
     if (!warm.ok()) return give_up(std::string(warm.status().message()));
-    const std::string key = KeyOf(environment->second, spec.experiment.profile);
+    const std::string key = KeyOf(environment->second, spec.experiment.profile, zygote);
     const AttemptId id = spec.id;
     auto attempt = std::make_shared<Attempt>(&loop_, std::move(spec), observer, asked_at);
     waiting_[id] = {std::move(observer), attempt};
@@ -233,13 +278,13 @@ void NativeEngine::Probe(const std::string& environment, std::function<void(absl
       return done(
           absl::NotFoundError(absl::StrCat("this worker has no environment ", environment)));
     }
-    const auto warm = WarmFor(it->second, "default");
+    const auto warm = WarmFor(it->second, "default", 0);
     if (!warm.ok()) return done(warm.status());
     for (const auto& lane : (*warm)->idle) {
       if (lane->alive()) return done(absl::OkStatus());
     }
     (*warm)->asked = true;  // one idle lane is enough
-    (*warm)->zygote->RequestLane([this, key = KeyOf(it->second, "default"),
+    (*warm)->zygote->RequestLane([this, key = KeyOf(it->second, "default", 0),
                                   done](absl::StatusOr<std::unique_ptr<Lane>> lane) {
       const absl::Status status = lane.status();
       const auto asked = warm_.find(key);

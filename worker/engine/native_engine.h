@@ -1,5 +1,6 @@
 // The native engine: drives dynbench-runner (worker/runner/PROTOCOL.md). One zygote for each
-// (environment, launch profile), a few idle lanes kept ready, one attempt on each busy lane.
+// (environment, launch profile), further ones where an experiment asks for them, a few idle lanes
+// kept ready, one attempt on each busy lane.
 #pragma once
 
 #include <functional>
@@ -60,7 +61,11 @@ class NativeEngine : public Engine {
  private:
   struct Warm;  // a zygote with its idle lanes
 
-  absl::StatusOr<Warm*> WarmFor(const Environment& environment, const std::string& profile);
+  // `instance`: 0 is the zygote that is always there; further ones begin when they are asked for
+  // (the rounds of a pair), and the one that was not asked for longest ends when there are many.
+  absl::StatusOr<Warm*> WarmFor(const Environment& environment, const std::string& profile,
+                                int instance);
+  void EndSpareZygotes();
   void KeepOneLaneReady(const std::string& key);
   void Begin(const std::string& key, const std::shared_ptr<Attempt>& attempt,
              std::function<void(std::string)> returned);
@@ -75,6 +80,7 @@ class NativeEngine : public Engine {
   // All of these belong to the loop's thread.
   std::map<std::string, Environment> environments_;
   std::map<std::string, std::unique_ptr<Warm>> warm_;  // by environment hash and profile
+  int64_t uses_ = 0;
   std::map<AttemptId, std::shared_ptr<Attempt>> attempts_;
   // Those that still wait for a lane.
   struct Waiting {

@@ -52,6 +52,19 @@ std::string CrashText(const Ending& ending) {
   return absl::StrCat("exited with code ", ending.exit.code, " before a result, in phase ", phase);
 }
 
+// What became of the rest of the tree.
+void NoteOthers(const Ending& ending, plan::Result* result) {
+  if (ending.descendants_killed > 0) {
+    result->notes.push_back(
+        absl::StrCat("processes left behind and killed: ", ending.descendants_killed));
+  }
+  for (const StuckProcess& stuck : ending.stuck) {
+    result->notes.push_back(absl::StrCat("process ", stuck.process.pid, " (", stuck.command,
+                                         ") did not end after KILL; its slot is closed until it is "
+                                         "gone"));
+  }
+}
+
 std::string Utf8(const std::string& text) {
   const std::string json =
       nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -70,6 +83,17 @@ void MakeValidUtf8(plan::Result* r) {
   std::map<std::string, std::string> in_force;
   for (const auto& [name, value] : r->in_force) in_force[Utf8(name)] = Utf8(value);
   r->in_force = std::move(in_force);
+}
+
+void BlameForMissingDevice(plan::Result* r) {
+  if (r->status != "device_lost") return;
+  r->outcome = plan::Outcome::kFailed;
+  r->blame = plan::BlameFor(r->phase);
+  const bool eager = r->phase == plan::Phase::kEager || r->phase == plan::Phase::kReference;
+  r->status = r->phase == plan::Phase::kLoad ? "eager_fail_to_run"
+              : eager                        ? "eager_1st_run_fail"
+                                             : "fail_to_run";
+  r->notes.push_back("it asks for a device that this slot does not have");
 }
 
 std::string LogTail(std::string_view log) {
@@ -147,11 +171,15 @@ plan::Result ResultWithoutReport(const Ending& ending, std::string_view log) {
       }
     }
   }
-  if (ending.descendants_killed > 0) {
-    result.notes.push_back(
-        absl::StrCat("processes left behind and killed: ", ending.descendants_killed));
-  }
+  NoteOthers(ending, &result);
   return result;
+}
+
+std::string PhaseLimitText(const Ending& ending, const std::string& origin, int64_t timeout_ms) {
+  return absl::StrCat("phase ", std::string(plan::ToString(ending.phase)), " took longer than ",
+                      Seconds(ending.limit_ms), origin.empty() ? "" : ", ", origin,
+                      "; it runs again with the experiment's limit of ", Seconds(timeout_ms),
+                      " alone (--timeout)");
 }
 
 void AddEnding(const Ending& ending, plan::Result* result) {
@@ -166,10 +194,7 @@ void AddEnding(const Ending& ending, plan::Result* result) {
     result->notes.push_back(
         absl::StrCat("exited with code ", ending.exit.code, " after its result"));
   }
-  if (ending.descendants_killed > 0) {
-    result->notes.push_back(
-        absl::StrCat("processes left behind and killed: ", ending.descendants_killed));
-  }
+  NoteOthers(ending, result);
 }
 
 }  // namespace dynbench::worker

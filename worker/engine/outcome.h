@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/plan/result.h"
+#include "worker/process/process_tree.h"
 #include "worker/process/spawn.h"
 
 namespace dynbench::worker {
@@ -22,14 +24,22 @@ struct Ending {
   std::string cancel_reason;
   int64_t max_rss_bytes = 0;
   int descendants_killed = 0;
+  std::vector<StuckProcess> stuck = {};  // that KILL did not reach
 };
 
 // The result of an attempt that sent none: `timeout`, `crash` or cancelled, with phase, blame and
 // the one useful line. An exit is a crash whatever its code: 0 before a result is one as well.
 plan::Result ResultWithoutReport(const Ending& ending, std::string_view log);
 
+// Why an attempt was ended at a phase's limit: "phase compile took longer than 112 s, 4 times …".
+std::string PhaseLimitText(const Ending& ending, const std::string& origin, int64_t timeout_ms);
+
 // Puts what is known of the end beside the child's own result: exit code, signal, notes.
 void AddEnding(const Ending& ending, plan::Result* result);
+
+// "device_lost" on a slot that has no device to lose ("No CUDA GPUs are available" on a CPU) is the
+// model's, or whoever's phase it is: no other host would do better.
+void BlameForMissingDevice(plan::Result* result);
 
 // The last line of the last Python traceback in `log` ("ValueError: no model"); empty when there is
 // none.

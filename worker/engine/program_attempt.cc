@@ -81,7 +81,7 @@ bool ProgramAttempt::MayStart() {
   if (!window_asked_) {
     window_asked_ = true;
     // May be called from any thread, and after this attempt's end.
-    observer().window([loop = loop(), alive = alive(), this] {
+    observer().window(DeviceUse::kMeasure, [loop = loop(), alive = alive(), this] {
       loop->Post([alive, this] {
         if (alive.expired()) return;
         window_granted_ = true;

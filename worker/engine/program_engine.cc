@@ -17,6 +17,7 @@
 #include "spdlog/spdlog.h"
 #include "worker/engine/script_support.h"
 #include "worker/host/durable_file.h"
+#include "worker/process/owned_mark.h"
 #include "worker/process/process_tree.h"
 #include "worker/process/program_lane.h"
 
@@ -141,7 +142,7 @@ absl::StatusOr<std::unique_ptr<Lane>> ProgramEngine::TakeLane() {
   SpawnOptions options;
   options.argv = {options_.lane_program, kProgramLaneWord, absl::StrCat(kSocketFd)};
   options.environment = {{"PATH", "/usr/bin:/bin"}};
-  for (const char* name : {"LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"}) {
+  for (const char* name : {"LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS", kOwnerVariable}) {
     const auto it = options_.variables.find(name);
     if (it != options_.variables.end()) options.environment.insert(*it);
   }

@@ -34,6 +34,11 @@ constexpr int kNvmlSuccess = 0;
 constexpr unsigned long long kNvmlUnknown = ~0ULL;
 constexpr unsigned kProcessesAtMost = 256;
 
+// nvmlClockType: the multiprocessors.
+constexpr int kNvmlClockSm = 1;
+// nvmlClocksEventReasons: idle, and clocks that somebody asked for.
+constexpr unsigned long long kNvmlNoThrottle = 0x1 | 0x2;
+
 class NvmlProbe : public GpuProbe {
  public:
   std::vector<Gpu> List() override {
@@ -63,6 +68,33 @@ class NvmlProbe : public GpuProbe {
     }
     dlclose(library);
     return versions;
+  }
+
+  // The library stays loaded after the first call: opening it takes longer than a clock keeps.
+  std::optional<GpuState> State(const std::string& uuid) override {
+    if (!asked_) {
+      asked_ = true;
+      void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+      if (library != nullptr) {
+        const auto init = Symbol<int()>(library, "nvmlInit_v2");
+        if (init && init() == kNvmlSuccess) kept_ = library;
+      }
+    }
+    if (kept_ == nullptr) return std::nullopt;
+    const auto handle_of =
+        Symbol<int(const char*, NvmlDevice*)>(kept_, "nvmlDeviceGetHandleByUUID");
+    const auto clock_of = Symbol<int(NvmlDevice, int, unsigned*)>(kept_, "nvmlDeviceGetClockInfo");
+    const auto reasons_of = Symbol<int(NvmlDevice, unsigned long long*)>(
+        kept_, "nvmlDeviceGetCurrentClocksThrottleReasons");
+    NvmlDevice device{};
+    unsigned mhz = 0;
+    unsigned long long reasons = 0;
+    if (!handle_of || !clock_of || handle_of(uuid.c_str(), &device) != kNvmlSuccess ||
+        clock_of(device, kNvmlClockSm, &mhz) != kNvmlSuccess) {
+      return std::nullopt;
+    }
+    if (reasons_of) reasons_of(device, &reasons);
+    return GpuState{static_cast<double>(mhz), static_cast<int64_t>(reasons & ~kNvmlNoThrottle)};
   }
 
   std::optional<GpuUse> Use(const std::string& uuid) override {
@@ -140,6 +172,9 @@ class NvmlProbe : public GpuProbe {
     shutdown();
     return gpus;
   }
+
+  bool asked_ = false;
+  void* kept_ = nullptr;  // initialised; never closed, the driver does so at the end
 
   template <typename Function>
   static Function* Symbol(void* library, const char* name) {

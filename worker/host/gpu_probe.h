@@ -31,6 +31,13 @@ struct GpuUse {
   std::vector<GpuProcess> processes;
 };
 
+// How a GPU runs at this moment.
+struct GpuState {
+  double clock_mhz = 0;  // of its multiprocessors
+  int64_t throttle_reasons =
+      0;  // bits of nvmlClocksEventReasons; idleness and wanted clocks left out
+};
+
 // Empty words where there is no driver, or it does not say.
 struct DriverVersions {
   std::string driver;  // "550.54.15"
@@ -45,6 +52,8 @@ class GpuProbe {
   virtual std::vector<Gpu> List() = 0;
   // Who uses this GPU now; nothing where the driver does not say.
   virtual std::optional<GpuUse> Use(const std::string& uuid) = 0;
+  // Nothing where the driver does not say. Microseconds after the first call.
+  virtual std::optional<GpuState> State(const std::string& /*uuid*/) { return std::nullopt; }
 };
 
 std::unique_ptr<GpuProbe> MakeNvmlProbe();

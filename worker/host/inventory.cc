@@ -17,6 +17,7 @@
 #include "absl/strings/str_split.h"
 #include "nlohmann/json.hpp"
 #include "worker/host/core_set.h"
+#include "worker/host/host_settings.h"
 #include "worker/host/split.h"
 
 namespace dynbench::worker {
@@ -155,6 +156,7 @@ Inventory TakeInventory(GpuProbe& gpus) {
   const int64_t limit = CgroupMemoryLimit("");
   inventory.memory_limit_bytes =
       limit > 0 ? std::min(limit, inventory.memory_bytes) : inventory.memory_bytes;
+  inventory.settings = ReadHostSettings("");
   inventory.gpus = VisibleGpus(gpus.List(), getenv("CUDA_VISIBLE_DEVICES"));
   if (!inventory.gpus.empty()) inventory.driver = gpus.Versions();
   return inventory;
@@ -184,6 +186,7 @@ nlohmann::json ToJson(const Inventory& inventory) {
           {"memory_limit_bytes", inventory.memory_limit_bytes},
           {"driver", inventory.driver.driver},
           {"cuda", inventory.driver.cuda},
+          {"settings", inventory.settings},
           {"gpus", gpus}};
 }
 

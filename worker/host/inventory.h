@@ -30,6 +30,7 @@ struct Inventory {
   int64_t memory_limit_bytes = 0;  // the smaller of that and the cgroup's limits
   std::vector<Gpu> gpus;
   DriverVersions driver;
+  std::map<std::string, std::string> settings;  // see host_settings.h
 
   std::vector<int> AllowedCpus() const;  // sorted
 };
@@ -38,7 +39,7 @@ Inventory TakeInventory(GpuProbe& gpus);
 
 // Hello.inventory_json: {"schema":"dynbench.inventory/1", host, kernel, arch, cpu_model, sockets,
 // physical_cores, cpus: "0-3", siblings: ["0,2", …], memory_bytes, memory_limit_bytes, driver,
-// cuda, gpus: […]}.
+// cuda, settings: {…}, gpus: […]}.
 nlohmann::json ToJson(const Inventory& inventory);
 
 // What jobs may ask for (`--require KEY=VALUE`): "host", "kernel", "arch", "cpu", and of GPUs "gpu"

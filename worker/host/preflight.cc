@@ -74,6 +74,22 @@ absl::Status CheckDevice(const PreflightSpec& spec, GpuProbe& gpus) {
 
 }  // namespace
 
+absl::Status CheckStuck(const std::vector<StuckProcess>& stuck) {
+  std::string living;
+  for (const StuckProcess& s : stuck) {
+    const auto now = ReadProcessStat(s.process.pid);
+    if (!now || now->start_ticks != s.process.start_ticks || now->state == 'Z') continue;
+    absl::StrAppend(&living, living.empty() ? "" : ", ", "process ", s.process.pid, " (", s.command,
+                    "), state ", std::string(1, now->state));
+  }
+  if (living.empty()) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat(living,
+                   ", of an earlier experiment is still there after KILL. The slot takes "
+                   "work again when it is gone; if it does not go (a driver, a network file "
+                   "system), restart the host"));
+}
+
 absl::Status CheckStateFolder(const std::string& state_dir) {
   const std::string path = state_dir + "/preflight";
   const std::string text = absl::StrCat(MonotonicNow().ns, "\n");
@@ -123,6 +139,9 @@ bool IsBelowUs(pid_t pid) {
 }
 
 PreflightFinding RunPreflight(const PreflightSpec& spec, GpuProbe& gpus) {
+  if (auto status = CheckStuck(spec.stuck); !status.ok()) {
+    return {"process", std::string(status.message())};
+  }
   if (auto status = CheckStateFolder(spec.state_dir); !status.ok()) {
     return {"state", std::string(status.message())};
   }

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "worker/host/gpu_probe.h"
+#include "worker/process/process_tree.h"
 #include "worker/process/spawn.h"
 
 namespace dynbench::worker {
@@ -23,18 +24,22 @@ struct PreflightSpec {
   std::string device_uuid;           // GPUs; empty: nothing of the device is looked at
   bool device_is_free = true;        // none of our own attempts is on it
   std::string python;                // of an environment, for the device's answer; empty: not asked
+  std::vector<StuckProcess> stuck;   // of earlier attempts, that KILL did not reach
   Spawner spawn = &Spawn;            // starts the process that asks the device
   std::function<void(pid_t)> ended;  // it was waited for
 };
 
 // The first check that fails; empty when all pass.
 struct PreflightFinding {
-  std::string check;  // "state", "device", "device_memory"
+  std::string check;  // "process", "state", "device", "device_memory"
   std::string reason;
 };
 
 // Blocks, for a device at most two minutes. `gpus` is asked for the device and what is on it.
 PreflightFinding RunPreflight(const PreflightSpec& spec, GpuProbe& gpus);
+
+// None of these lives any more. Names those who do, with the state that the kernel shows.
+absl::Status CheckStuck(const std::vector<StuckProcess>& stuck);
 
 // A file can be written durably to the state folder and read back.
 absl::Status CheckStateFolder(const std::string& state_dir);

@@ -7,10 +7,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -149,17 +152,36 @@ int SignalDescendants(pid_t root, int signal) {
   return sent;
 }
 
+std::string CommandOf(pid_t pid) {
+  constexpr size_t kMost = 200;
+  const auto read_file = [&](const char* name) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/" + name, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  };
+  std::string command = read_file("cmdline");
+  for (char& c : command) c = c == 0 || c == '\n' ? ' ' : c;
+  while (!command.empty() && command.back() == ' ') command.pop_back();
+  if (command.empty()) {
+    command = read_file("comm");
+    if (!command.empty() && command.back() == '\n') command.pop_back();
+    if (!command.empty()) command = "[" + command + "]";
+  }
+  return command.substr(0, kMost);
+}
+
 KillTreeReport KillTree(const KillTreeOptions& options) {
   std::set<Key> signalled;
+  std::vector<ProcessStat> living;
+  const auto send = options.signal ? options.signal : &SignalProcess;
   const auto walk = [&](bool kill_now) {
-    const auto living = DescendantsWithout(options.root, options.spare);
+    living = DescendantsWithout(options.root, options.spare);
     for (const ProcessStat& process : living) {
       const bool first = signalled.insert(KeyOf(process)).second;
       if (kill_now) {
-        SignalProcess(process, SIGKILL);
+        send(process, SIGKILL);
       } else if (first) {
-        SignalProcess(process, SIGTERM);
-        SignalProcess(process, SIGCONT);
+        send(process, SIGTERM);
+        send(process, SIGCONT);
       }
     }
     if (options.reap) options.reap();
@@ -173,10 +195,17 @@ KillTreeReport KillTree(const KillTreeOptions& options) {
   int empty_walks = 0;
   while (empty_walks < 2) {
     empty_walks = walk(true) == 0 ? empty_walks + 1 : 0;
-    if (NowMs() - kill_ms > options.give_up_ms) break;
+    const int64_t passed_ms = NowMs() - kill_ms;
+    const bool hopeless = !living.empty() && std::all_of(living.begin(), living.end(),
+                                                         [](auto& p) { return p.state == 'D'; });
+    if (passed_ms > options.give_up_ms || (hopeless && passed_ms > options.uninterruptible_ms)) {
+      break;
+    }
     if (empty_walks == 0) PauseMs(1);
   }
-  return {static_cast<int>(signalled.size()), empty_walks >= 2};
+  const bool gone = empty_walks >= 2;
+  return {static_cast<int>(signalled.size()), gone,
+          gone ? std::vector<ProcessStat>() : std::move(living)};
 }
 
 bool StopTree(pid_t root, int64_t limit_ms) {

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace dynbench::worker {
@@ -43,19 +44,35 @@ bool SignalProcess(const ProcessStat& process, int signal);
 // Signals every descendant once; returns how many were signalled.
 int SignalDescendants(pid_t root, int signal);
 
+// Its command line, else its name in brackets, as ps shows it; at most 200 bytes. Empty: no such
+// process.
+std::string CommandOf(pid_t pid);
+
+// One that KILL did not reach: it waits in the kernel, uninterruptibly.
+struct StuckProcess {
+  ProcessStat process;
+  std::string command;
+};
+
 struct KillTreeOptions {
   pid_t root = 0;               // never signalled itself
   int64_t grace_ms = 0;         // between TERM and KILL; 0: KILL at once
-  int64_t give_up_ms = 10'000;  // after the first KILL: a process in an uninterruptible wait
+  int64_t give_up_ms = 10'000;  // after the first KILL
+  // Likewise, when everybody who is left waits uninterruptibly in the kernel (a file system that
+  // does not answer, a driver): KILL reaches them when that wait ends, and no sooner.
+  int64_t uninterruptible_ms = 3'000;
   // Called between walks, so that a caller who is the tree's reaper can wait for zombies.
   std::function<void()> reap = nullptr;
   // Descendants for which this is true (and their descendants) are left alone.
   std::function<bool(const ProcessStat&)> spare = nullptr;
+  // For tests: sends a signal in the place of SignalProcess.
+  std::function<bool(const ProcessStat&, int)> signal = nullptr;
 };
 
 struct KillTreeReport {
-  int signalled = 0;  // distinct processes that got TERM or KILL
-  bool gone = true;   // nothing living is left
+  int signalled = 0;                   // distinct processes that got TERM or KILL
+  bool gone = true;                    // nothing living is left
+  std::vector<ProcessStat> left = {};  // who is, when not
 };
 
 // TERM (and CONT, for stopped ones), grace, then KILL again and again until two walks in a row find

@@ -135,9 +135,7 @@ void ProgramLane::KillAll(int64_t grace_ms) {
       {.root = getpid(), .grace_ms = grace_ms, .reap = [this] { Reap(); }, .spare = nullptr});
   Reap();
   if (running_) running_->descendants_killed += report.signalled - (child_lived ? 1 : 0);
-  if (!report.gone) {
-    fprintf(stderr, "dynbench-worker: lane %d: a process is still there after KILL\n", getpid());
-  }
+  if (!report.gone && running_) running_->left = report.left;
 }
 
 void ProgramLane::Reap() {
@@ -155,15 +153,22 @@ void ProgramLane::Reap() {
 }
 
 void ProgramLane::FinishIfReaped() {
-  if (!running_ || !running_->reaped) return;
-  KillAll(0);
-  const int status = running_->wait_status;
+  if (!running_) return;
+  if (running_->reaped && running_->left.empty()) KillAll(0);
+  // One that KILL does not reach is told at once: its slot is closed until it is gone.
+  if (!running_->reaped && running_->left.empty()) return;
+  const int status = running_->reaped ? running_->wait_status : SIGKILL;
+  nlohmann::json left = nlohmann::json::array();
+  for (const auto& process : running_->left) {
+    left.push_back({{"pid", process.pid}, {"start_ticks", process.start_ticks}});
+  }
   Send({{"type", "exited"},
         {"attempt", running_->attempt},
         {"code", WIFEXITED(status) ? WEXITSTATUS(status) : -1},
         {"signal", WIFSIGNALED(status) ? WTERMSIG(status) : 0},
         {"descendants_killed", running_->descendants_killed},
-        {"max_rss_bytes", running_->max_rss_bytes}});
+        {"max_rss_bytes", running_->max_rss_bytes},
+        {"left", std::move(left)}});
   running_.reset();
 }
 

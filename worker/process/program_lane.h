@@ -17,6 +17,7 @@
 
 #include "nlohmann/json.hpp"
 #include "worker/process/line_channel.h"
+#include "worker/process/process_tree.h"
 #include "worker/process/unique_fd.h"
 
 namespace dynbench::worker {
@@ -44,6 +45,7 @@ class ProgramLane {
     int wait_status = 0;
     int64_t max_rss_bytes = 0;
     int descendants_killed = 0;
+    std::vector<ProcessStat> left = {};  // after KILL
   };
 
   void Handle(const std::string& line);

@@ -52,6 +52,8 @@ void Prepare(AttemptRun& run) {
   if (!built.is_none()) run.Note(built.cast<std::string>());
   run.headers_before = CountHeaders(run);
   TakeNotes(Shim("diagnostics").attr("begin")(run.experiment, run.attempt.work_dir), run);
+  TakeWindowsForAutotuning(run);
+  LeaveDeviceToCompile(run);
 }
 
 void ChooseDevice(AttemptRun& run) {
@@ -133,6 +135,7 @@ void Send(const Json& message, worker::LineChannel& control) {
 
 void Report(AttemptRun& run) {
   run.phases.Begin("report");
+  ReportWindows(run);
   if (!run.result.contains("phase")) run.result["phase"] = "report";
   run.result["phases"] = run.phases.Finish();
   if (!run.phases.spans().empty()) {
@@ -204,6 +207,7 @@ Attempt ParseAttempt(const Json& run) {
   attempt.device_index = run.value("device_index", -1);
   attempt.cores = run.value("cores", std::vector<int>{});
   attempt.prepare = run.value("prepare", false);
+  attempt.lanes = run.value("lanes", 1);
   attempt.memory_limit_bytes = run.value("memory_limit_bytes", int64_t{0});
   if (!attempt.experiment.is_object()) {
     throw std::invalid_argument("\"experiment\" of the run message is not an object");

@@ -28,12 +28,20 @@ struct Attempt {
   std::string headers_dir;    // precompiled C++ headers of this environment
   std::vector<int> cores;     // ascending; empty: as the lane
   int device_index = -1;      // of an accelerator; -1: torch's first
+  int lanes = 1;              // of the slot: others may compile beside this one
   bool prepare = false;       // only fill the cache: load, compile, no samples
   int64_t memory_limit_bytes = 0;
 };
 
 // Throws std::invalid_argument naming the field that is missing or wrong.
 Attempt ParseAttempt(const nlohmann::json& run);
+
+// What windows took of one attempt.
+struct WindowUse {
+  int64_t waited_ns = 0;
+  int64_t autotuning_ns = 0;
+  int64_t autotunings = 0;
+};
 
 struct AttemptRun {
   const Attempt& attempt;
@@ -45,6 +53,7 @@ struct AttemptRun {
   nlohmann::json result;        // grows
   SideInForce side = SideInForce::kNone;
   int64_t headers_before = 0;  // precompiled headers, before compiling
+  WindowUse windows = {};
 
   void Note(const std::string& text) { result["notes"].push_back(text); }
   nlohmann::json& metrics() { return result["metrics"]; }

@@ -1,10 +1,16 @@
 #include "worker/runner/device.h"
 
 #include <ATen/DeviceAccelerator.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/zeros.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/Device.h>
+#include <c10/core/DispatchKeySet.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <stdexcept>
+
+#include "worker/runner/phases.h"
 
 namespace dynbench::runner {
 namespace {
@@ -46,6 +52,22 @@ void Device::Choose(int index) const {
 
 void Device::Synchronize() const {
   if (is_accelerator_) at::accelerator::synchronizeDevice(at::accelerator::getDeviceIndex());
+}
+
+double Device::TimeTinyLaunches(int launches) const {
+  if (!is_accelerator_) return 0;
+  // A real launch also where the compiler has a mode in force (fake tensors, functionalization).
+  const c10::impl::ExcludeDispatchKeyGuard no_modes(
+      c10::DispatchKeySet({c10::DispatchKey::Python, c10::DispatchKey::PythonTLSSnapshot,
+                           c10::DispatchKey::Functionalize}));
+  const c10::Device here(c10::Device(type_).type(), at::accelerator::getDeviceIndex());
+  const at::Tensor one = at::zeros({1}, at::TensorOptions().device(here));
+  one.add_(1);  // the first launch loads the kernel
+  Synchronize();
+  const int64_t begin_ns = NowNs();
+  for (int i = 0; i < launches; ++i) one.add_(1);
+  Synchronize();
+  return static_cast<double>(NowNs() - begin_ns) / 1e9 / launches;
 }
 
 void Device::ResetMemory() const {

@@ -25,6 +25,10 @@ class Device {
   // Waits until the device has nothing queued.
   void Synchronize() const;
 
+  // Seconds of host time per launch of the smallest kernel there is, `launches` of them queued
+  // behind one another and waited for. 0 on "cpu".
+  double TimeTinyLaunches(int launches) const;
+
   // Gives cached memory back and starts a new peak, as upstream does before each phase.
   void ResetMemory() const;
   // Bytes of the caching allocator; nothing where the device has none.

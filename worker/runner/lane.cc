@@ -128,9 +128,7 @@ void Lane::KillAll(int64_t grace_ms) {
       {.root = getpid(), .grace_ms = grace_ms, .reap = [this] { Reap(); }, .spare = nullptr});
   Reap();
   if (running_) running_->descendants_killed += report.signalled - (child_lived ? 1 : 0);
-  if (!report.gone) {
-    fprintf(stderr, "dynbench-runner: lane %d: a process is still there after KILL\n", getpid());
-  }
+  if (!report.gone && running_) running_->left = report.left;
 }
 
 void Lane::Reap() {
@@ -148,15 +146,22 @@ void Lane::Reap() {
 }
 
 void Lane::FinishIfReaped() {
-  if (!running_ || !running_->reaped) return;
-  KillAll(0);
-  const int status = running_->wait_status;
+  if (!running_) return;
+  if (running_->reaped && running_->left.empty()) KillAll(0);
+  // One that KILL does not reach is told at once: its slot is closed until it is gone.
+  if (!running_->reaped && running_->left.empty()) return;
+  const int status = running_->reaped ? running_->wait_status : SIGKILL;
+  Json left = Json::array();
+  for (const auto& process : running_->left) {
+    left.push_back({{"pid", process.pid}, {"start_ticks", process.start_ticks}});
+  }
   Send({{"type", "exited"},
         {"attempt", running_->attempt},
         {"code", WIFEXITED(status) ? WEXITSTATUS(status) : -1},
         {"signal", WIFSIGNALED(status) ? WTERMSIG(status) : 0},
         {"descendants_killed", running_->descendants_killed},
-        {"max_rss_bytes", running_->max_rss_bytes}});
+        {"max_rss_bytes", running_->max_rss_bytes},
+        {"left", std::move(left)}});
   running_.reset();
   aliases_.Clear();
 }

@@ -13,6 +13,7 @@
 
 #include "nlohmann/json.hpp"
 #include "worker/process/line_channel.h"
+#include "worker/process/process_tree.h"
 #include "worker/process/unique_fd.h"
 #include "worker/runner/path_aliases.h"
 
@@ -33,6 +34,7 @@ class Lane {
     int wait_status = 0;
     int64_t max_rss_bytes = 0;
     int descendants_killed = 0;
+    std::vector<worker::ProcessStat> left = {};  // after KILL
   };
 
   void HandleLine(const std::string& line);

@@ -4,7 +4,10 @@
 
 #include "common/stats/stats.h"
 #include "worker/runner/attempt.h"
+#include "worker/runner/canary.h"
+#include "worker/runner/core_load.h"
 #include "worker/runner/cores.h"
+#include "worker/runner/disturbance.h"
 #include "worker/runner/figures.h"
 #include "worker/runner/python_embedding.h"
 #include "worker/runner/target.h"
@@ -19,6 +22,8 @@ namespace {
 
 // Pairs of calls that do nothing, for the harness's own cost.
 constexpr int kNullPairs = 10;
+// Calls of each side under the profiler.
+constexpr int kProfiledCalls = 3;
 
 class PerformanceTest {
  public:
@@ -76,13 +81,93 @@ class PerformanceTest {
     const double compile_s = ReportWarmUps(run_, eager_warm_up_, compiled_warm_up_);
     run_.phases.Begin("measure");
     CheckConditions(run_, fixed);
-    const Samples samples = TimePairs(Plan(*eager_, *compiled_warm_up_.target));
+    const Samples samples = SampleUndisturbed();
     CheckConditions(run_, fixed);
     MeasureTheHarness();
+    MeasureDeviceBusy();
     MeasureCacheLookup();
     run_.side = SideInForce::kNone;
     LeaveWindow(run_);
     Report(samples, compile_s);
+  }
+
+  // Takes the samples between steady canaries, again when something disturbed them; the quietest
+  // pass counts.
+  Samples SampleUndisturbed() {
+    Samples samples;
+    WindowLook quietest;
+    for (int repeats = 0;; ++repeats) {
+      const Canaries canaries = AwaitSteadyCanaries(run_.device);
+      WindowLook look;
+      Samples taken = SampleOnce(canaries, &look);
+      if (repeats == 0 || Quieter(look, quietest)) {
+        samples = std::move(taken);
+        quietest = look;
+        ReportCanaries(canaries, look);
+      }
+      const std::string disturbance = Disturbance(look);
+      if (!disturbance.empty()) run_.Note("window disturbed: " + disturbance);
+      if (!disturbance.empty() && repeats < kMostRepeats && MayRepeat(look)) continue;
+      run_.metrics()["window_repeats"] = repeats;
+      return samples;
+    }
+  }
+
+  Samples SampleOnce(const Canaries& before, WindowLook* look) {
+    const int64_t begin_ns = NowNs();
+    const CoreLoad load(run_.attempt.cores);
+    Samples samples = TimePairs(Plan(*eager_, *compiled_warm_up_.target));
+    look->foreign_share = load.ForeignShare();
+    look->seconds = static_cast<double>(NowNs() - begin_ns) / 1e9;
+    const Canaries after = AwaitSteadyCanaries(run_.device);
+    look->host_canary_before_us = before.host.median;
+    look->host_canary_after_us = after.host.median;
+    look->launch_canary_before_us = before.launch.median;
+    look->launch_canary_after_us = after.launch.median;
+    return samples;
+  }
+
+  // Copies of one experiment measure side by side: none may begin again alone.
+  bool MayRepeat(const WindowLook& look) const {
+    return look.seconds <= kLongestRepeatedS && run_.attempt.experiment.value("instances", 1) == 1;
+  }
+
+  void ReportCanaries(const Canaries& canaries, const WindowLook& look) {
+    Json& metrics = run_.metrics();
+    const bool accelerator = run_.device.is_accelerator();
+    const CanaryReading& shown = accelerator ? canaries.launch : canaries.host;
+    metrics["host_canary_us"] = canaries.host.median;
+    if (accelerator) metrics["launch_canary_us"] = canaries.launch.median;
+    metrics["canary_spread"] = shown.spread;
+    metrics["canary_waits"] = canaries.host.waits + canaries.launch.waits;
+    metrics["window_foreign_load"] = look.foreign_share;
+    if (!canaries.host.steady) run_.Note("the host canary was not steady before the window");
+    if (accelerator && !canaries.launch.steady) {
+      run_.Note("the launch canary was not steady before the window");
+    }
+  }
+
+  void MeasureDeviceBusy() {
+    if (!run_.device.is_accelerator()) return;
+    const TimingPlan plan = Plan(*eager_, *compiled_warm_up_.target);
+    for (const auto& [name, side] : {std::pair{"eager_device_busy_ms", &plan.eager},
+                                     {"compiled_device_busy_ms", &plan.compiled}}) {
+      side->before();
+      try {
+        const py::object ms =
+            Shim("device_busy")
+                .attr("per_call_ms")(run_.device.type(), py::cpp_function([side = side] {
+                                       if (side->before_call) side->before_call();
+                                       side->call();
+                                       side->release();
+                                     }),
+                                     kProfiledCalls * plan.iterations_per_run,
+                                     py::cpp_function([this] { run_.device.Synchronize(); }));
+        if (!ms.is_none()) run_.metrics()[name] = ms.cast<double>() * plan.iterations_per_run;
+      } catch (py::error_already_set& error) {
+        run_.Note(std::string(name) + " not measured: " + error.what());
+      }
+    }
   }
 
   Side MakeSide(Target& target, SideInForce which, const char* stance) {

@@ -38,9 +38,15 @@ void Phases::AddSpan(const std::string& name, int64_t begin_ns, int64_t end_ns) 
 }
 
 int64_t Phases::FrozenWithin(int64_t begin_ns, int64_t end_ns) const {
-  int64_t total_ns = 0;
-  for (const auto& [begin, end] : frozen_) {
-    total_ns += std::max<int64_t>(std::min(end, end_ns) - std::max(begin, begin_ns), 0);
+  // A process that waits for a window may be frozen in the same moment: what overlaps counts once.
+  auto spans = frozen_;
+  std::sort(spans.begin(), spans.end());
+  int64_t total_ns = 0, counted_to_ns = begin_ns;
+  for (const auto& [begin, end] : spans) {
+    const int64_t from_ns = std::max(begin, counted_to_ns), to_ns = std::min(end, end_ns);
+    if (to_ns <= from_ns) continue;
+    total_ns += to_ns - from_ns;
+    counted_to_ns = to_ns;
   }
   return total_ns;
 }

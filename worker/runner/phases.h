@@ -36,7 +36,8 @@ class Phases {
   void AddSpan(const std::string& name, int64_t begin_ns, int64_t end_ns);
   const nlohmann::json& spans() const { return spans_; }
 
-  // A stretch in which the worker had stopped this process, and how much of [begin, end] was such.
+  // A stretch in which this process stood still for others (stopped by the worker, or waiting for a
+  // window), and how much of [begin, end] was such. Stretches may overlap.
   void AddFrozen(int64_t begin_ns, int64_t end_ns) { frozen_.emplace_back(begin_ns, end_ns); }
   int64_t FrozenWithin(int64_t begin_ns, int64_t end_ns) const;
 

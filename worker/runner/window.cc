@@ -2,17 +2,17 @@
 
 #include <unistd.h>
 
+#include "worker/runner/canary.h"
 #include "worker/runner/cores.h"
 #include "worker/runner/python_embedding.h"
 
+namespace py = pybind11;
+
 namespace dynbench::runner {
+namespace {
 
-Json ReadConditions(const AttemptRun& run) {
-  return FromPython(Shim("conditions").attr("read")(run.device.type()));
-}
-
-void EnterWindow(AttemptRun& run) {
-  run.control.Send(R"({"type":"window"})");
+// Reads what the worker says until it gives the window.
+void AwaitGo(AttemptRun& run) {
   while (true) {
     while (const auto line = run.control.TakeLine()) {
       const Json message = Json::parse(*line, nullptr, /*allow_exceptions=*/false);
@@ -28,7 +28,66 @@ void EnterWindow(AttemptRun& run) {
   }
 }
 
+// `use`: what for, as worker/runner/PROTOCOL.md has it.
+void AskFor(const char* use, AttemptRun& run) {
+  const int64_t asked_ns = NowNs();
+  run.control.Send(Json{{"type", "window"}, {"use", use}}.dump());
+  AwaitGo(run);
+  const int64_t given_ns = NowNs();
+  run.phases.AddFrozen(asked_ns, given_ns);
+  run.windows.waited_ns += given_ns - asked_ns;
+}
+
+}  // namespace
+
+Json ReadConditions(const AttemptRun& run) {
+  return FromPython(Shim("conditions").attr("read")(run.device.type()));
+}
+
+void EnterWindow(AttemptRun& run) { AskFor("measure", run); }
+
 void LeaveWindow(AttemptRun& run) { run.control.Send(R"({"type":"window_done"})"); }
+
+void TakeWindowsForAutotuning(AttemptRun& run) {
+  if (run.attempt.lanes <= 1) return;
+  Shim("autotuning")
+      .attr("install")(py::cpp_function([&run] {
+                         // Other threads of the compiler go on meanwhile.
+                         const py::gil_scoped_release released;
+                         AskFor("benchmark", run);
+                         AwaitIdleDevice(run.device);
+                         run.windows.autotuning_ns -= NowNs();
+                       }),
+                       py::cpp_function([&run] {
+                         run.device.Synchronize();
+                         run.windows.autotuning_ns += NowNs();
+                         ++run.windows.autotunings;
+                         LeaveWindow(run);
+                       }));
+}
+
+void LeaveDeviceToCompile(AttemptRun& run) {
+  // On a CPU compiling takes what others measure on.
+  if (run.attempt.lanes <= 1 || run.attempt.experiment.at("device") == "cpu") return;
+  Shim("device_use")
+      .attr("install")(run.experiment, py::cpp_function([&run] {
+                         const py::gil_scoped_release released;
+                         run.device.Synchronize();
+                         run.control.Send(R"({"type":"off_device"})");
+                       }),
+                       py::cpp_function([&run] {
+                         const py::gil_scoped_release released;
+                         AskFor("return", run);
+                       }));
+}
+
+void ReportWindows(AttemptRun& run) {
+  if (run.windows.waited_ns == 0) return;
+  run.metrics()["window_wait_s"] = static_cast<double>(run.windows.waited_ns) / 1e9;
+  if (run.windows.autotunings == 0) return;
+  run.metrics()["autotune_windows"] = run.windows.autotunings;
+  run.metrics()["autotune_s"] = static_cast<double>(run.windows.autotuning_ns) / 1e9;
+}
 
 void CheckConditions(const AttemptRun& run, const Json& fixed) {
   std::string changed;

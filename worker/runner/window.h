@@ -20,10 +20,23 @@ class WindowInvalid : public std::runtime_error {
 nlohmann::json ReadConditions(const AttemptRun& run);
 
 // Asks the worker for the window and waits for it; takes note of the `frozen` messages that came
-// before the answer. Ends the process when the worker is gone.
+// before the answer, and of the wait itself: neither is in any duration. Ends the process when the
+// worker is gone.
 void EnterWindow(AttemptRun& run);
 // Tells the worker that the last sample is taken.
 void LeaveWindow(AttemptRun& run);
+
+// Where others compile beside this attempt: from now on whatever the compiler benchmarks is
+// benchmarked in a window (shims/autotuning.py). `run` outlives the compiler.
+void TakeWindowsForAutotuning(AttemptRun& run);
+
+// Where others compile beside this attempt on an accelerator: while the compiler traces and
+// generates code, which needs only the host, other attempts' kernels may be benchmarked beside it
+// (shims/device_use.py). `run` outlives the compiler.
+void LeaveDeviceToCompile(AttemptRun& run);
+
+// Metrics of all windows up to now.
+void ReportWindows(AttemptRun& run);
 
 // Throws WindowInvalid naming each condition that is not what it was in `fixed`, and each thread
 // that may run elsewhere than on the attempt's cores.

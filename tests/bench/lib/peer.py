@@ -34,9 +34,11 @@ def scripts_folder() -> str:
 class Upstream:
     """Runs the script with one python; `cache` is kept over runs when given, else cold."""
 
-    def __init__(self, python: str, threads: int):
+    def __init__(self, python: str, threads: int, device: str = "cpu", batch: int = 2):
         self.python = python
-        self.threads = threads
+        self.flags = [*FLAGS[:-1], f"--device={device}", f"--batch-size={batch}"]
+        if device == "cpu":
+            self.flags.append(f"--threads={threads}")
         self.folder = tempfile.mkdtemp(prefix="bench-upstream-")
 
     def close(self):
@@ -44,7 +46,7 @@ class Upstream:
 
     def arguments(self, test: str, extra) -> list:
         return ([self.python, os.path.join(scripts_folder(), "timm_models.py"), f"--{test}"]
-                + FLAGS + BATCH + [f"--threads={self.threads}"] + list(extra))
+                + self.flags + list(extra))
 
     def run(self, test: str, models, cache: str | None):
         """Returns (wall seconds, {model: row as dict}). Upstream's parent starts one child a model."""

@@ -215,6 +215,13 @@ class HuggingFace(WithLoaders):
         self.assert_result(attempt, outcome="passed", status="pass")
         self.assert_in_force(attempt, activation_checkpointing="True")
 
+    def test_a_training_step_compiles_its_forward_once(self):
+        # The second step finds gradients and the first none: neither may be seen by the graphs.
+        for optimizer, graphs in (("none", 1), ("adam", 2)):
+            attempt = self.hf(TINY_BERT, repeat=1, **training(optimizer=optimizer))
+            self.assert_result(attempt, outcome="passed", status="measured")
+            self.assertEqual(attempt.result["metrics"]["unique_graphs"], graphs, optimizer)
+
     def test_parts_that_hold_a_configuration_of_their_own_have_no_cache(self):
         config = dict(vocab_size=64, d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2)
         attempt = self.hf(dict(kind="forward", sequence_length="8", labels="tokens",
@@ -336,8 +343,9 @@ class Distributed(WithLoaders):
         self.assert_in_force(attempt, distributed__backend="gloo", distributed__world_size="2")
         calls = [line for line in attempt.stdout.splitlines() if line.startswith("called in rank")]
         self.assertEqual(calls.count("called in rank 0"), calls.count("called in rank 1"))
-        # Validation, five warm-up calls, two pairs; what is compiled says nothing.
-        self.assertEqual(calls.count("called in rank 1"), 1 + 5 + 2)
+        # Validation, five warm-up calls, two timed pairs in each window; what is compiled says nothing.
+        windows = 1 + attempt.result["metrics"]["window_repeats"]
+        self.assertEqual(calls.count("called in rank 1"), 1 + 5 + 2 * windows)
         self.assertEqual(attempt.exited["code"], 0)
 
     def test_every_kind(self):

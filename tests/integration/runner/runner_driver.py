@@ -105,6 +105,8 @@ class Attempt:
         self.lane, self.name, self.pid, self.control = lane, name, pid, control
         self.out, self.err = out, err
         self.phases, self.spans, self.result, self.exited = [], {}, None, None
+        # The phase of each window that was asked for; how long it is kept waiting.
+        self.windows, self.window_wait_s = [], 0
 
     def step(self, timeout_s=300):
         """Handles one message of the child; False at its end of file."""
@@ -114,6 +116,8 @@ class Attempt:
         if message["type"] == "phase":
             self.phases.append(message["phase"])
         elif message["type"] == "window":
+            self.windows.append(self.phases[-1])
+            threading.Event().wait(self.window_wait_s)
             self.control.send({"type": "go"})
         elif message["type"] == "spans":
             self.spans = message["spans"]

@@ -25,11 +25,14 @@ TEST(DurationsTest, NonsenseIsRefusedByTheFlagsName) {
 }
 
 TEST(DurationsTest, AsPeopleReadThem) {
-  constexpr int64_t kSecond = 1'000'000'000;
-  EXPECT_EQ(FormatDuration(-5 * kSecond), "0 s");
-  EXPECT_EQ(FormatDuration(59 * kSecond + 999), "59 s");
-  EXPECT_EQ(FormatDuration(200 * kSecond), "3 min 20 s");
-  EXPECT_EQ(FormatDuration(7'500 * kSecond), "2 h 5 min");
+  EXPECT_EQ(FormatSeconds(0.84), "0.8 s");
+  EXPECT_EQ(FormatSeconds(-1), "0.0 s");
+  EXPECT_EQ(FormatSeconds(9.96), "10 s");
+  EXPECT_EQ(FormatSeconds(59.4), "59 s");
+  EXPECT_EQ(FormatSeconds(59.6), "1 min 00 s");
+  EXPECT_EQ(FormatSeconds(185), "3 min 05 s");
+  EXPECT_EQ(FormatSeconds(7800), "2 h 10 min");
+  EXPECT_EQ(FormatDuration(200'000'000'000), "3 min 20 s");
 }
 
 }  // namespace

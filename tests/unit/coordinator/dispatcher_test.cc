@@ -185,6 +185,102 @@ TEST_F(DispatcherTest, AModelThatKillsItsWorkerTwiceIsAFailureWithItsReason) {
   EXPECT_THAT(row.result().error(), HasSubstr("died"));
 }
 
+TEST_F(DispatcherTest, ARestartForgivesNoDeathTwice) {
+  StartServer();
+  int64_t start = 1, job = 0;
+  for (int death = 0; death < 2; ++death) {
+    auto worker = Join(HelloOf("a", start));
+    if (death == 0) job = client().Submit(RequestFor({kModel})).job();
+    const v1::Lease lease = worker->NextLease();
+    worker->Start(AttemptOf(lease));
+    ASSERT_TRUE(Eventually([&] { return client().Job(job).coverage().running() == 1; }));
+    worker->Drop();
+    v1::Hello hello = HelloOf("a", ++start);
+    *hello.add_died() = AttemptOf(lease);
+    worker = Join(hello);
+    EXPECT_EQ(worker->Welcome().verdict(), v1::Welcome::OK);
+    if (death == 1) break;
+    const v1::Lease again = worker->NextLease();  // the death is in the store by now
+    EXPECT_GT(again.epoch(), lease.epoch());
+    worker->Drop();
+    server_.reset();
+    StartServer();
+    ++start;
+  }
+  ASSERT_TRUE(Eventually([&] { return client().Job(job).state() == "finished"; }));
+  EXPECT_EQ(client().Rows(job).at(0).result().status(), "crash");
+}
+
+class PhaseLimitTest : public DispatcherTest {
+ protected:
+  // Runs of the model that pass, each with a compilation of 20 s.
+  void Teach(ScriptedWorker& worker, int runs) {
+    for (int i = 0; i < runs; ++i) {
+      const int64_t job = client().Submit(RequestFor({kModel})).job();
+      const v1::AttemptId attempt = AttemptOf(worker.NextLease());
+      v1::WorkerMessage message;
+      v1::AttemptFinished& finished = *message.mutable_finished();
+      *finished.mutable_attempt() = attempt;
+      finished.set_started_unix_ms(1000);
+      finished.set_finished_unix_ms(31'000);
+      plan::Result result;
+      result.outcome = plan::Outcome::kPassed;
+      result.status = "measured";
+      result.phases = {{plan::Phase::kCompile, 20'000'000'000, 0}};
+      *finished.mutable_result() = proto::ToProto(result);
+      worker.Send(message);
+      ASSERT_TRUE(worker.Acknowledged(attempt));
+      ASSERT_TRUE(Eventually([&] { return client().Job(job).state() == "finished"; }));
+    }
+  }
+  static void HitLimit(ScriptedWorker& worker, const v1::Lease& lease) {
+    v1::WorkerMessage message;
+    *message.mutable_returned()->mutable_attempt() = AttemptOf(lease);
+    message.mutable_returned()->set_reason("phase compile took longer than 80 s");
+    message.mutable_returned()->set_phase_limit(true);
+    worker.Send(message);
+  }
+};
+
+TEST_F(PhaseLimitTest, LimitsAreLearnedGoWithTheLeaseAndCountOnce) {
+  StartServer();
+  auto worker = Join(HelloOf("a"));
+  Teach(*worker, 5);
+  const int64_t job = client().Submit(RequestFor({kModel})).job();
+  const v1::Lease lease = worker->NextLease();
+  ASSERT_EQ(lease.experiments(0).phase_limits_size(), 1);
+  const v1::PhaseLimit limit = lease.experiments(0).phase_limits(0);
+  EXPECT_EQ(limit.phase(), "compile");
+  EXPECT_EQ(limit.limit_ms(), 80'000);
+  EXPECT_THAT(limit.origin(), HasSubstr("5 runs of the series"));
+  worker->Start(AttemptOf(lease));
+  HitLimit(*worker, lease);
+  const v1::Lease again = worker->NextLease();
+  EXPECT_EQ(again.experiments(0).phase_limits_size(), 0) << "now with the whole timeout";
+  const v1::ExperimentDetail detail = client().Experiment(lease.experiments(0).id());
+  ASSERT_EQ(detail.attempts_size(), 2);
+  EXPECT_THAT(detail.attempts(0).reason(), HasSubstr("compile took longer than 80 s"));
+  worker->Finish(AttemptOf(again));
+  EXPECT_TRUE(Eventually([&] { return client().Job(job).coverage().passed() == 1; }));
+}
+
+TEST_F(PhaseLimitTest, ARestartKnowsWhatWasLearnedAndWhatHasBeenHit) {
+  StartServer();
+  auto worker = Join(HelloOf("a"));
+  Teach(*worker, 5);
+  client().Submit(RequestFor({kModel})).job();
+  HitLimit(*worker, worker->NextLease());
+  worker->NextLease();
+  worker.reset();
+  server_.reset();
+  StartServer();
+  worker = Join(HelloOf("a", 2));
+  EXPECT_EQ(worker->NextLease().experiments(0).phase_limits_size(), 0) << "was hit before";
+  auto other = Join(HelloOf("b"));
+  client().Submit(RequestFor({kModel}));
+  EXPECT_EQ(other->NextLease().experiments(0).phase_limits_size(), 1);
+}
+
 TEST_F(DispatcherTest, ASecondWorkerWithTheSameIdIsRefused) {
   StartServer();
   auto first = Join(HelloOf("a", 1));

@@ -23,15 +23,5 @@ TEST(FormatNumber, ReadsWell) {
   EXPECT_EQ(Percent(0), "0.0%");
 }
 
-TEST(FormatNumber, DurationsHaveTheUnitThatFits) {
-  EXPECT_EQ(Duration(0.84), "0.8 s");
-  EXPECT_EQ(Duration(-1), "0.0 s");
-  EXPECT_EQ(Duration(9.96), "10 s");
-  EXPECT_EQ(Duration(59.4), "59 s");
-  EXPECT_EQ(Duration(59.6), "1 min 00 s");
-  EXPECT_EQ(Duration(185), "3 min 05 s");
-  EXPECT_EQ(Duration(7800), "2 h 10 min");
-}
-
 }  // namespace
 }  // namespace dynbench::formats

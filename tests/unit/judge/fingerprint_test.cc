@@ -9,13 +9,17 @@ namespace {
 TEST(Fingerprint, OfAHost) {
   const Facts facts = HostFacts(
       R"({"host": "bench-1", "cpu_model": "EPYC", "physical_cores": 2, "kernel": "6.1",
-          "memory_bytes": 25276510208, "driver": "560.1",
+          "memory_bytes": 25276510208, "driver": "560.1", "cuda": "12.6",
+          "settings": {"governor": "performance", "odd": 7},
           "gpus": [{"name": "H200"}, {"name": "H200"}, {"name": "L4"}]})");
   EXPECT_EQ(facts.at("host"), "bench-1");
   EXPECT_EQ(facts.at("physical cores"), "2");
   EXPECT_EQ(facts.at("GPU"), "2 x H200, 1 x L4");
   EXPECT_EQ(facts.at("memory"), "24 GiB");
   EXPECT_EQ(facts.at("driver"), "560.1");
+  EXPECT_EQ(facts.at("CUDA driver"), "12.6");
+  EXPECT_EQ(facts.at("governor"), "performance");
+  EXPECT_FALSE(facts.contains("odd"));
   EXPECT_FALSE(facts.contains("architecture")) << "unknown is absent";
 }
 

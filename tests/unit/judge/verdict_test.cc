@@ -34,7 +34,7 @@ struct Judged {
          const Rules& rules = {})
       : base{"b", std::move(b)}, fresh{"n", OnNewBuild(std::move(n))} {
     pairing = PairUp(base, fresh);
-    judgements = Judge(pairing, noise, rules);
+    judgements = Judge(pairing, FloorsOf(noise), rules);
   }
   const Judgement& Of(Metric metric, size_t pair = 0) const {
     for (const Judgement& j : judgements) {

@@ -33,7 +33,7 @@ TEST(Needs, LabelsComeFirstThenTheVersionsOfTheEnvironment) {
   const Labels labels = {{"pool", "a100"}, {"driver", "550.54"}};
   const EnvironmentOffer environment{{}, {}, {{"torch", "2.14.1+cpu"}, {"timm", "1.0.9"}}};
   const auto missing = [&](const std::string& text) {
-    return MissingRequirement({{text}, {}, {}, ""}, labels, environment);
+    return MissingRequirement({{text}, {}, {}, "", {}}, labels, environment);
   };
   for (const char* held :
        {"pool=a100", "pool", "torch>=2.13", "torch<3", "timm!=1.1", "driver>=550", "nothing!=x"}) {
@@ -58,7 +58,7 @@ TEST(Needs, AnExperimentNeedsItsLoaderAndWhatItsOptionsStandOn) {
                              HasSubstr("no capability nativert (has: aot_inductor)"),
                              HasSubstr("timm is 0.9, needed: timm>=1.0")));
   e.engine = "command";
-  EXPECT_TRUE(NeedsOf(e, {}).empty()) << "a program needs no loader";
+  EXPECT_TRUE(NeedsOf(e, std::vector<std::string>()).empty()) << "a program needs no loader";
 }
 
 }  // namespace

@@ -34,6 +34,11 @@ TEST(PhasesTest, FrozenTimeIsWhatOverlaps) {
   EXPECT_EQ(phases.FrozenWithin(15, 32), 7);
   EXPECT_EQ(phases.FrozenWithin(20, 30), 0);
   EXPECT_EQ(phases.FrozenWithin(12, 14), 2);
+  // Waited for a window from 32 to 50, frozen for another one's meanwhile.
+  phases.AddFrozen(40, 45);
+  phases.AddFrozen(32, 50);
+  EXPECT_EQ(phases.FrozenWithin(0, 100), 30);
+  EXPECT_EQ(phases.FrozenWithin(42, 60), 8);
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ TEST(Placement, RequirementsChooseTheWorkerAndTheReasonNamesWhatItHas) {
   job.tasks[0].needs.requirements = {"pool=a100"};
   EXPECT_TRUE(rig.Do(job).empty());
   EXPECT_THAT(rig.Explain(100), HasSubstr("worker w: pool is h200, asked for: pool=a100"));
-  EXPECT_THAT(rig.Explain(100), HasSubstr("given up in 10 min 0 s"));
+  EXPECT_THAT(rig.Explain(100), HasSubstr("given up in 10 min 00 s"));
   rig.Do(Hello("v", {{"pool", "a100"}}));
   EXPECT_EQ(rig.Granted("v"), Ids{100});
 }
@@ -150,6 +150,42 @@ TEST(Placement, AKnownWorkerIsWaitedForWithoutEnd) {
   EXPECT_THAT(rig.Explain(100), HasSubstr("waits for 277 h 46 min"));
   rig.Join("w");
   EXPECT_EQ(rig.Granted("w"), Ids{100});
+}
+
+TEST(Placement, DrainedQuarantinedAndAbsentSlotsAreKnownAndNothingIsGivenUp) {
+  for (const std::string held :
+       {"drained", "quarantined", "worker quarantined", "away", "environment fails"}) {
+    SCOPED_TRACE(held);
+    Rig rig;
+    rig.Join("w");
+    if (held == "drained") {
+      SlotOffer slot = MakeSlot(0);
+      slot.accepting = false;
+      slot.reason = "drained: new driver";
+      rig.Do(SlotsChanged{WorkerId("w"), {slot}});
+    } else if (held == "quarantined") {
+      rig.Do(Quarantined{WorkerId("w"), 0, "fan"});
+    } else if (held == "worker quarantined") {
+      rig.Do(Quarantined{WorkerId("w"), -1, "fan"});
+    } else if (held == "environment fails") {
+      SlotOffer slot = MakeSlot(0);
+      slot.failing["default"] = "no module named torch";
+      rig.Do(SlotsChanged{WorkerId("w"), {slot}});
+    } else {
+      rig.Do(WorkerLeft{WorkerId("w")});
+    }
+    JobAdded job = JobOf(1, "ann", 1);
+    job.unplaceable_grace_ns = 0;  // not even a job that waits for nobody
+    EXPECT_TRUE(rig.Do(job).empty());
+    EXPECT_TRUE(rig.scheduler.Unplaceable(job.tasks).empty());
+    rig.Advance(1e6);
+    EXPECT_TRUE(rig.Do(Tick{}).empty());
+    EXPECT_THAT(rig.Explain(100), ::testing::Not(HasSubstr("given up")));
+    if (held != "environment fails") continue;
+    EXPECT_THAT(rig.Explain(100), HasSubstr("fails its check on slot 0: no module named torch"));
+    rig.Do(SlotsChanged{WorkerId("w"), {MakeSlot(0)}});
+    EXPECT_EQ(rig.Granted("w"), Ids{100});
+  }
 }
 
 TEST(Placement, WhatTheBuildCannotDoIsSkippedSoonAndRunsWhereItCan) {

@@ -54,7 +54,7 @@ TEST_F(QueueTest, TheLongestModelComesFirstAndAsAWhole) {
   EXPECT_EQ(Choose(set, "w", 4), (Ids{2, 4, 1, 3}));
   EXPECT_EQ(Choose(set, "w", 1), (Ids{2}));  // but for a chunk that is smaller than any
   EXPECT_EQ(set.expected_s(), 30);
-  EXPECT_EQ(set.longest_s(), 20);
+  EXPECT_EQ(set.longest().expected_s, 20);
 }
 
 TEST_F(QueueTest, ALeaseIsAtMostHalfOfASlotsShareOfTheTimeThatWaits) {
@@ -68,6 +68,17 @@ TEST_F(QueueTest, ALeaseIsAtMostHalfOfASlotsShareOfTheTimeThatWaits) {
   for (int64_t id = 2; id <= 19; ++id) Take(&set, id, "v");
   EXPECT_EQ(Choose(set, "v", 8, true, 0, 2).size(), 1u) << "20 s: one, and one for the other slot";
   EXPECT_EQ(Choose(set, "v", 8, true, 20, 2).size(), 2u) << "unless a lease may be that short";
+}
+
+TEST_F(QueueTest, EveryLaneOfASlotGetsOneHoweverLongTheyTake) {
+  WaitingSet set(plan::PartitionPolicy::kDynamic);
+  for (int64_t id = 1; id <= 8; ++id) Add(&set, id, "m" + std::to_string(id), 100);
+  Asking asking{WorkerId("w"), 2, 8, 0, true};
+  EXPECT_EQ(set.Choose(asking).size(), 2u) << "800 s on 2 slots: half of a share is 200 s";
+  asking.fill = 4;
+  EXPECT_EQ(set.Choose(asking).size(), 4u);
+  asking.chunk = 3;
+  EXPECT_EQ(set.Choose(asking).size(), 3u) << "never more than a chunk";
 }
 
 TEST_F(QueueTest, AModelOfMoreThanASlotsShareIsSplit) {

@@ -130,7 +130,7 @@ TEST(Scheduler, DeviceAndEnvironmentHaveToMatchAndTheReasonIsSaid) {
   EXPECT_THAT(rig.Explain(1),
               HasSubstr("worker w: does not have environment nightly (has: default)"));
   EXPECT_THAT(rig.Explain(2), HasSubstr("worker w: has no cuda slot (has: cpu)"));
-  EXPECT_LT(rig.scheduler.EtaSeconds(JobId(1), rig.now), 0);
+  EXPECT_LT(rig.scheduler.EtaOf(JobId(1), rig.now).p50_s, 0);
   rig.Do(SlotsChanged{WorkerId("w"), {MakeSlot(0, {"default", "nightly"})}});
   EXPECT_EQ(rig.Granted("w"), Ids{1});
 }
@@ -425,15 +425,79 @@ TEST(Scheduler, TheEtaIsTheWorkLeftOverTheSlots) {
   Rig rig;
   rig.Join("w", 2);
   rig.Submit(1, Models(4));  // 10 s each
-  EXPECT_NEAR(rig.scheduler.EtaSeconds(JobId(1), rig.now), 20, 1e-9);
+  EXPECT_NEAR(rig.scheduler.EtaOf(JobId(1), rig.now).p50_s, 20, 1e-9);
   const auto grants = rig.All<Grant>();
   for (const Grant& g : grants) rig.Do(Started{{g.experiments[0], g.epoch}});
   rig.Advance(5);
-  EXPECT_NEAR(rig.scheduler.EtaSeconds(JobId(1), rig.now), 15, 1e-9);
-  EXPECT_EQ(rig.scheduler.EtaSeconds(JobId(9), rig.now), 0);
+  EXPECT_NEAR(rig.scheduler.EtaOf(JobId(1), rig.now).p50_s, 15, 1e-9);
+  EXPECT_EQ(rig.scheduler.EtaOf(JobId(9), rig.now).p50_s, 0);
   // A later job also waits for the earlier one.
   rig.Submit(2, Models(2, 10));
-  EXPECT_NEAR(rig.scheduler.EtaSeconds(JobId(2), rig.now), 25, 1e-9);
+  EXPECT_NEAR(rig.scheduler.EtaOf(JobId(2), rig.now).p50_s, 25, 1e-9);
+}
+
+TEST(Scheduler, TheEtasUpperEndNarrowsWithTheNumberOfExperiments) {
+  const auto eta_of = [](int n) {
+    Rig rig;
+    JobAdded job{JobId(1), plan::PartitionPolicy::kDynamic, 0, Models(n)};
+    for (Task& task : job.tasks) task.p90_s = 1.5 * task.expected_s;
+    rig.Do(job);
+    rig.Join("w");
+    return rig.scheduler.EtaOf(JobId(1), rig.now);
+  };
+  const Eta one = eta_of(1), hundred = eta_of(100);
+  EXPECT_NEAR(one.p90_s / one.p50_s, 1.5, 1e-9);
+  // Independent deviations: 100 times the work, 10 times the deviation.
+  EXPECT_NEAR(hundred.p50_s, 1000, 1e-6);
+  EXPECT_NEAR(hundred.p90_s, 1000 + 10 * 5, 1e-6);
+  Rig alone;
+  alone.Submit(1, Models(1));
+  EXPECT_LT(alone.scheduler.EtaOf(JobId(1), alone.now).p90_s, 0) << "nobody could run it";
+}
+
+TEST(Scheduler, ALearnedLimitCountsForNothingAndSendsTheExperimentElsewhere) {
+  Rig rig;
+  rig.Join("w");
+  rig.Submit(1, Models(1));
+  rig.Join("v");
+  for (int hit = 0; hit < 3; ++hit) {
+    const Grant grant = rig.last_grant;
+    const bool first = hit == 0;
+    rig.Do(Returned{{grant.experiments[0], grant.epoch}, "too long", false, "", true});
+    ASSERT_EQ(rig.All<Requeue>().size(), 1u);
+    EXPECT_EQ(rig.All<Requeue>()[0].cause, "phase_limit");
+    ASSERT_EQ(rig.All<Grant>().size(), 1u) << "at once: nothing was wrong with the host";
+    if (first) {
+      EXPECT_NE(rig.last_grant.slot.worker, grant.slot.worker);
+    }
+  }
+  EXPECT_TRUE(rig.All<Conclude>().empty());
+}
+
+TEST(Scheduler, WhatCountedBeforeARestartStillCounts) {
+  Options options;
+  Rig rig(options);
+  std::vector<Task> tasks = Models(2);
+  tasks[0].crashes = options.crash_budget - 1;
+  tasks[1].infrastructure_failures = options.infrastructure_retries;
+  rig.Submit(1, tasks);
+  rig.Join("w");
+  const Grant first = rig.last_grant;
+  ASSERT_EQ(first.experiments.size(), 1u);
+  const auto fail = [&](const Grant& grant) {
+    const AttemptId attempt{grant.experiments[0], grant.epoch};
+    rig.Do(Started{attempt});
+    if (attempt.experiment == tasks[0].id) {
+      rig.Do(WorkerDied{WorkerId("w"), {attempt.experiment}});
+    } else {
+      rig.Do(Returned{attempt, "no space", /*infrastructure_failure=*/true});
+    }
+    ASSERT_EQ(rig.All<Conclude>().size(), 1u);
+    EXPECT_EQ(rig.All<Conclude>()[0].status, attempt.experiment == tasks[0].id ? "crash" : "lost");
+  };
+  fail(first);
+  if (rig.last_grant.epoch == first.epoch) rig.Join("w");
+  fail(rig.last_grant);
 }
 
 // Not a benchmark: when an event scans the fleet or the queue, the test's time limit ends it.

@@ -84,6 +84,16 @@ TEST(Simulator, TheSameInputGivesTheSameNight) {
   EXPECT_EQ(a.ran_on, b.ran_on);
 }
 
+TEST(Simulator, TheUpperEndOfTheMakespanIsThatOfDrawnNights) {
+  SimulatedNight night = NightOf({10, 10, 10, 10}, 1);
+  EXPECT_DOUBLE_EQ(MakespanP90(night), Simulate(night).makespan_s) << "nothing deviates";
+  for (SimulatedTask& task : night.tasks) task.task.p90_s = 2 * task.task.expected_s;
+  const double p90_s = MakespanP90(night, 200);
+  EXPECT_GT(p90_s, 1.2 * 40);
+  EXPECT_LT(p90_s, 2 * 40) << "four do not all take long in one night";
+  EXPECT_DOUBLE_EQ(MakespanP90(night, 200), p90_s) << "the same seed, the same nights";
+}
+
 // Not a benchmark: when a step scans the fleet or the queue, the test's time limit ends it.
 TEST(Simulator, AHundredThousandTasksOnAThousandWorkers) {
   SimulatedNight night = NightOf({}, Scaled(1'000));

@@ -84,6 +84,29 @@ TEST_F(WritesLeaseTest, ARequeuedExperimentWaitsAndItsAttemptSaysWhy) {
   EXPECT_EQ(attempts[1].slot, 1);
 }
 
+TEST_F(WritesLeaseTest, WhatCountsAgainstAnExperimentIsKnownAfterARestart) {
+  const auto job = Submit(MakeJob({"a", "b"}));
+  int64_t epoch = 0;
+  const auto go_back = [&](const ExperimentId& e, const std::string& cause) {
+    ASSERT_OK(Lease(++epoch, {e}));
+    ASSERT_OK(Write([&] { return Requeue(*db_, e, LeaseEpoch(epoch), "x", {1}, cause); }));
+    ASSERT_OK(Write([&] { return CloseLease(*db_, LeaseEpoch(epoch), {1}); }));
+  };
+  go_back(job.experiments[0], "crash");
+  go_back(job.experiments[0], "infrastructure");
+  go_back(job.experiments[0], "infrastructure");
+  go_back(job.experiments[1], "");
+  go_back(job.experiments[1], "phase_limit");
+  const auto work = LoadOpenWork(*db_);
+  ASSERT_OK(work.status());
+  ASSERT_EQ(work->experiments.size(), 2u);
+  EXPECT_EQ(work->experiments[0].crashes, 1);
+  EXPECT_EQ(work->experiments[0].infrastructure_failures, 2);
+  EXPECT_EQ(work->experiments[0].phase_limits, 0);
+  EXPECT_EQ(work->experiments[1].crashes, 0);
+  EXPECT_EQ(work->experiments[1].phase_limits, 1);
+}
+
 TEST_F(WritesLeaseTest, AResultThatCameBeforeItsNewLeaseCountsAndTheLeaseIsHarmless) {
   const auto job = Submit(MakeJob({"a", "b"}));
   ASSERT_OK(Lease(1, {job.experiments[0]}));

@@ -69,7 +69,7 @@ TEST_F(CachesTest, SharedIsOneFolderForAJobAndASlot) {
   EXPECT_EQ(*one, *caches_.Shared(JobId(1), 0));
   EXPECT_NE(*one, *caches_.Shared(JobId(2), 0));
   const auto other_slot = caches_.Shared(JobId(1), 1);
-  caches_.DropShared(0, JobId(2));
+  caches_.DropShared(0, {JobId(2), JobId(3)});
   EXPECT_FALSE(fs::exists(*one));
   EXPECT_TRUE(fs::exists(*other_slot)) << "cleaning never touches another slot";
 }

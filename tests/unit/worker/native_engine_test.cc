@@ -110,6 +110,41 @@ TEST_F(NativeEngineTest, EndsOfEveryKindAreTold) {
   EXPECT_EQ(end.result->phase, plan::Phase::kEager);
 }
 
+TEST_F(NativeEngineTest, AtALearnedLimitTheAttemptIsEndedForAnotherOneAndIsNoResult) {
+  engine_->SetEnvironments(environments_);
+  AttemptSpec spec = Spec(++last_, "phase:load+phase:compile+stray+hang");
+  spec.phase_limits_ms[plan::Phase::kCompile] = 300;
+  spec.phase_limit_origins[plan::Phase::kCompile] = "4 times the longest of 9 runs";
+  std::promise<std::string> reason;
+  AttemptObserver observer;
+  observer.phase_limit = [&](const std::string& text, const std::string&) {
+    reason.set_value(text);
+  };
+  Start(spec, observer);
+  EXPECT_EQ(reason.get_future().get(),
+            "phase compile took longer than 0.3 s, 4 times the longest of 9 runs; it runs again "
+            "with the experiment's limit of 50 s alone (--timeout)");
+  // In another phase it says nothing.
+  AttemptSpec other = Spec(++last_, "phase:eager+hang");
+  other.phase_limits_ms = spec.phase_limits_ms;
+  other.experiment.timeout_ms = 600;
+  EXPECT_EQ(Start(other).get().result->status, "timeout");
+}
+
+TEST_F(NativeEngineTest, WhoKillDidNotReachIsToldAndItsLaneIsUsedNoMore) {
+  engine_->SetEnvironments(environments_);
+  std::vector<StuckProcess> stuck;
+  AttemptObserver observer;
+  observer.stuck = [&](const std::vector<StuckProcess>& processes) { stuck = processes; };
+  const End end = Start(Spec(++last_, "stuck+result"), observer).get();
+  ASSERT_TRUE(end.result) << end.returned;
+  EXPECT_EQ(end.result->outcome, plan::Outcome::kPassed) << "what it measured, it measured";
+  ASSERT_EQ(stuck.size(), 1u);
+  EXPECT_TRUE(absl::StrContains(stuck[0].command, "sleep 1000")) << stuck[0].command;
+  EXPECT_TRUE(absl::StrContains(end.result->notes.at(0), "did not end after KILL"));
+  EXPECT_EQ(Run("result").result->outcome, plan::Outcome::kPassed);
+}
+
 TEST_F(NativeEngineTest, ALaneThatIsKilledReturnsItsAttemptAndTheNextOneRuns) {
   engine_->SetEnvironments(environments_);
   const End end = Run("phase:load+killlane");

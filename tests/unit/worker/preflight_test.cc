@@ -92,6 +92,27 @@ TEST_F(PreflightTest, OurOwnMemoryCountsOnlyWhenNothingOfOursRuns) {
   EXPECT_THAT(RunPreflight(spec_, gpus_).reason, HasSubstr("of this worker"));
 }
 
+TEST_F(PreflightTest, AProcessThatKillDidNotReachClosesTheSlotUntilItIsGone) {
+  // Imitated by one that nobody has killed yet.
+  SpawnOptions options;
+  options.argv = {"/bin/sleep", "1000"};
+  const auto pid = Spawn(options);
+  ASSERT_TRUE(pid.ok()) << pid.status();
+  spec_.stuck = {{*ReadProcessStat(*pid), CommandOf(*pid)}};
+  const PreflightFinding finding = RunPreflight(spec_, gpus_);
+  EXPECT_EQ(finding.check, "process");
+  EXPECT_THAT(finding.reason, HasSubstr("process " + std::to_string(*pid) + " (/bin/sleep 1000)"));
+  kill(*pid, SIGKILL);
+  siginfo_t info;
+  waitid(P_PID, static_cast<id_t>(*pid), &info, WEXITED | WNOWAIT);
+  EXPECT_EQ(RunPreflight(spec_, gpus_).check, "") << "a zombie holds nothing";
+  waitpid(*pid, nullptr, 0);
+  EXPECT_EQ(RunPreflight(spec_, gpus_).check, "");
+  spec_.stuck = {{*ReadProcessStat(getpid()), "an earlier one with our pid"}};
+  spec_.stuck[0].process.start_ticks -= 1;
+  EXPECT_EQ(RunPreflight(spec_, gpus_).check, "");
+}
+
 TEST_F(PreflightTest, MemoryThatNobodyHoldsByNameIsFoundToo) {
   gpus_.use = GpuUse{2 * kGib, {}};
   EXPECT_EQ(RunPreflight(spec_, gpus_).check, "device_memory");

@@ -202,5 +202,29 @@ TEST(CgroupTest, Version2IsFoundBesideVersion1AndOnlyWhenWritable) {
   EXPECT_EQ(OwnCgroup2Path("0::/\n"), "");
 }
 
+// KILL reaches everybody who is not in the kernel, so one whom it does not reach is imitated by a
+// signal that is not sent.
+TEST_F(ProcessTreeTest, WhoDoesNotEndIsNamedAndTheOthersAreGone) {
+  Grow("sleep 1000 & echo up >&9; exec sleep 999", 1);
+  const auto tree = Descendants(getpid());
+  const auto deaf = std::find_if(tree.begin(), tree.end(), [](const ProcessStat& process) {
+    return CommandOf(process.pid) == "sleep 1000";
+  });
+  const pid_t deaf_pid = deaf == tree.end() ? tree.front().pid : deaf->pid;
+  const auto report = KillTree({.root = getpid(),
+                                .give_up_ms = 200,
+                                .reap = Reap,
+                                .signal = [&](const ProcessStat& process, int signal) {
+                                  return process.pid == deaf_pid || SignalProcess(process, signal);
+                                }});
+  EXPECT_FALSE(report.gone);
+  ASSERT_EQ(report.left.size(), 1u);
+  EXPECT_EQ(report.left[0].pid, deaf_pid);
+  EXPECT_NE(CommandOf(deaf_pid), "");
+  EXPECT_EQ(Descendants(getpid()).size(), 1u);
+  EXPECT_TRUE(KillTree({.root = getpid(), .reap = Reap}).gone);
+  EXPECT_EQ(CommandOf(deaf_pid), "");
+}
+
 }  // namespace
 }  // namespace dynbench::worker

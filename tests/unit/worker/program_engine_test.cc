@@ -168,7 +168,9 @@ TEST_F(ProgramEngineTest, WhatThisHostLacksIsReturnedAndNamed) {
 TEST_F(ProgramEngineTest, APerformanceTestRunsOnlyInItsWindowAndCanBeCancelledBefore) {
   std::promise<std::function<void()>> asked;
   AttemptObserver observer;
-  observer.window = [&](std::function<void()> granted) { asked.set_value(std::move(granted)); };
+  observer.window = [&](DeviceUse, std::function<void()> granted) {
+    asked.set_value(std::move(granted));
+  };
   AttemptSpec spec = Shell("echo 'dynbench: {\"status\": \"measured\"}'");
   const AttemptId id = spec.id;
   auto end = Start(spec, observer);
@@ -178,7 +180,9 @@ TEST_F(ProgramEngineTest, APerformanceTestRunsOnlyInItsWindowAndCanBeCancelledBe
   granted();  // too late: nothing happens
 
   std::promise<std::function<void()>> again;
-  observer.window = [&](std::function<void()> grant) { again.set_value(std::move(grant)); };
+  observer.window = [&](DeviceUse, std::function<void()> grant) {
+    again.set_value(std::move(grant));
+  };
   auto second = Start(Shell("echo 'dynbench: {\"status\": \"measured\"}'"), observer);
   again.get_future().get()();
   EXPECT_EQ(second.get().result->outcome, Outcome::kPassed);

@@ -1,148 +1,14 @@
-// Method: a slot with a fake engine whose attempts do what the test says, on a loop that the test
-// turns until a condition holds. Files are real.
+// Method: slot_fixture.h.
 #include "worker/agent/slot.h"
 
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
-#include "tests/unit/worker/scratch_dir.h"
-#include "worker/agent/agent.h"
+#include "tests/unit/worker/slot_fixture.h"
 
 namespace dynbench::worker {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Called on the slot's loop, since the test's thread is the loop's.
-class FakeEngine : public Engine {
- public:
-  void Start(AttemptSpec spec, AttemptObserver observer) override {
-    const AttemptId id = spec.id;
-    order.push_back(id.experiment.value);
-    running[id.experiment.value] = {std::move(spec), std::move(observer)};
-  }
-  void Cancel(const AttemptId& attempt, const std::string& reason) override {
-    plan::Result result;
-    result.outcome = plan::Outcome::kCancelled;
-    result.error = reason;
-    Finish(attempt.experiment.value, result);
-  }
-  void Freeze(std::vector<AttemptId> attempts, std::function<void(bool)> done) override {
-    for (const AttemptId& id : attempts) frozen.insert(id.experiment.value);
-    done(true);
-  }
-  void Thaw(std::vector<AttemptId> attempts) override {
-    for (const AttemptId& id : attempts) frozen.erase(id.experiment.value);
-  }
-
-  void Finish(int64_t experiment, plan::Result result) {
-    auto node = running.extract(experiment);
-    ASSERT_FALSE(node.empty()) << experiment;
-    node.mapped().second.finished(std::move(result), "the log");
-  }
-  void Pass(int64_t experiment) {
-    plan::Result result;
-    result.outcome = plan::Outcome::kPassed;
-    result.status = "pass";
-    Finish(experiment, result);
-  }
-
-  std::map<int64_t, std::pair<AttemptSpec, AttemptObserver>> running;
-  std::vector<int64_t> order;
-  std::set<int64_t> frozen;
-};
-
-class SlotTest : public testing::Test {
- protected:
-  SlotTest() { Make(1); }
-
-  void Make(int lanes) {
-    fs::create_directories(dir_ / "runner");
-    SlotServices services;
-    services.loop = &loop_;
-    services.preparer = preparer_.loop();
-    services.janitor = janitor_.loop();
-    services.engine = &engine_;
-    services.folders = &folders_;
-    services.caches = &caches_;
-    services.artifacts = &artifacts_;
-    services.state_dir = dir_.path();
-    services.fetch_file = [](const std::string&) { return absl::UnavailableError("no network"); };
-    services.environment = [this](const std::string& name) -> std::optional<Environment> {
-      if (name != "default") return std::nullopt;
-      Environment environment;
-      environment.hash = std::string(64, 'a');
-      environment.runner_dir = dir_ / "runner";
-      return environment;
-    };
-    services.profile = [](const std::string&) { return plan::LaunchProfile(); };
-    SlotReports reports;
-    reports.started = [](const v1::AttemptStarted&) {};
-    reports.phase = [](const AttemptId&, plan::Phase) {};
-    reports.finished = [this](v1::AttemptFinished f) { finished_.push_back(std::move(f)); };
-    reports.returned = [this](const AttemptId& id, const std::string& reason, bool trouble) {
-      returned_[id.experiment.value] = reason + (trouble ? " (trouble)" : "");
-    };
-    reports.running_changed = [] {};
-    reports.activity = [this](Activity activity) { activities_.push_back(activity); };
-    reports.ended = [](const plan::Result&) {};
-    reports.trouble = [this] { ++troubles_; };
-    SlotShape shape;
-    shape.cores = {0, 1};
-    shape.lanes = lanes;
-    slot_ = std::make_unique<Slot>(shape, services, reports);
-  }
-
-  // Turns the loop until `condition` holds; a hang runs into the test's time limit.
-  void Until(const std::function<bool()>& condition) {
-    if (condition()) return;
-    EventLoop::Task look = [&] {
-      if (condition()) {
-        loop_.Stop();
-      } else {
-        loop_.After(1, look);
-      }
-    };
-    loop_.After(1, look);
-    loop_.Run();
-    loop_.Resume();
-  }
-  void UntilRunning(int64_t experiment) {
-    Until([&] { return engine_.running.count(experiment) > 0; });
-  }
-
-  void Lease(int64_t epoch, const std::vector<int64_t>& ids, plan::Start start = plan::Start::kCold,
-             const std::string& environment = "default",
-             const std::vector<std::string>& diagnostics = {}) {
-    v1::Lease lease;
-    lease.set_epoch(epoch);
-    for (const int64_t id : ids) {
-      plan::Experiment experiment;
-      experiment.suite = "timm";
-      experiment.model = "resnet50";
-      experiment.start = start;
-      experiment.environment = environment;
-      experiment.diagnostics = diagnostics;
-      v1::PlannedExperiment& planned = *lease.add_experiments();
-      planned.set_id(id);
-      planned.set_job(1);
-      planned.set_json(plan::ToJson(experiment));
-    }
-    slot_->Add(lease);
-  }
-
-  ScratchDir dir_;
-  EventLoop loop_;
-  FakeEngine engine_;
-  Caches caches_{dir_ / "caches", dir_ / "shared", 1 << 30};
-  WorkFolders folders_{dir_ / "work", 5};
-  Artifacts artifacts_{dir_ / "artifacts", 1 << 20, 1 << 20};
-  std::vector<v1::AttemptFinished> finished_;
-  std::map<int64_t, std::string> returned_;
-  std::vector<Activity> activities_;
-  int troubles_ = 0;
-  LoopThread preparer_, janitor_;
-  std::unique_ptr<Slot> slot_;
-};
 
 TEST_F(SlotTest, RunsItsLeaseInOrderOneAfterTheOtherAndClearsUp) {
   Lease(7, {3, 1, 2});
@@ -194,6 +60,85 @@ TEST_F(SlotTest, TheCacheOfAFailureIsKeptOnRequestAndThatOfASuccessIsNot) {
   }
 }
 
+TEST_F(SlotTest, LearnedLimitsReachTheEngineAndOneThatIsHitIsNoResult) {
+  v1::PhaseLimit limit, unknown;
+  limit.set_phase("compile");
+  limit.set_limit_ms(80'000);
+  limit.set_origin("4 times the longest of 5 runs");
+  unknown.set_phase("of_a_newer_coordinator");
+  unknown.set_limit_ms(1);
+  Lease(7, {1, 2}, plan::Start::kCold, "default", {}, {limit, unknown});
+  UntilRunning(1);
+  auto node = engine_.running.extract(1);
+  auto& [spec, observer] = node.mapped();
+  EXPECT_EQ(spec.phase_limits_ms,
+            (std::map<plan::Phase, int64_t>{{plan::Phase::kCompile, 80'000}}));
+  EXPECT_EQ(spec.phase_limit_origins.at(plan::Phase::kCompile), limit.origin());
+  observer.phase_limit("phase compile took longer than 80 s", "the log");
+  UntilRunning(2);
+  EXPECT_EQ(limited_.at(1), "phase compile took longer than 80 s");
+  EXPECT_TRUE(finished_.empty());
+  EXPECT_TRUE(returned_.empty());
+  EXPECT_EQ(troubles_, 0) << "no trouble of the host: nothing rests or is checked";
+  engine_.Pass(2);
+  Until([&] { return slot_->idle(); });
+}
+
+TEST_F(SlotTest, ThePreparationOfAWarmCacheHasNoLearnedLimit) {
+  v1::PhaseLimit limit;
+  limit.set_phase("compile");
+  limit.set_limit_ms(80'000);
+  Lease(7, {1}, plan::Start::kWarm, "default", {}, {limit});
+  UntilRunning(1);
+  EXPECT_TRUE(engine_.running.at(1).first.prepare);
+  EXPECT_TRUE(engine_.running.at(1).first.phase_limits_ms.empty());
+}
+
+TEST_F(SlotTest, ACpuHasNoDeviceToLose) {
+  Make(1, [](SlotShape* shape) { shape->device = "cpu"; });
+  Lease(7, {1});
+  UntilRunning(1);
+  plan::Result result;
+  result.outcome = plan::Outcome::kLost;
+  result.status = "device_lost";
+  result.blame = plan::Blame::kInfrastructure;
+  result.phase = plan::Phase::kLoad;
+  result.error = "RuntimeError: No CUDA GPUs are available";
+  engine_.Finish(1, result);
+  Until([&] { return slot_->idle(); });
+  ASSERT_EQ(finished_.size(), 1u);
+  EXPECT_EQ(finished_[0].result().outcome(), "failed");
+  EXPECT_EQ(finished_[0].result().blame(), "model");
+  EXPECT_EQ(finished_[0].result().error(), result.error);
+}
+
+TEST_F(SlotTest, ProcessesThatKillDidNotReachAreTold) {
+  Lease(7, {1});
+  UntilRunning(1);
+  engine_.running.at(1).second.stuck({StuckProcess{ProcessStat(), "sleep 1000"}});
+  engine_.Pass(1);
+  Until([&] { return slot_->idle(); });
+  EXPECT_EQ(stuck_, 1u);
+}
+
+TEST_F(SlotTest, TheSharedCacheOfAnotherLanesJobStays) {
+  Make(2);
+  Lease(7, {1}, plan::Start::kShared);
+  UntilRunning(1);
+  const std::string first = engine_.running.at(1).first.cache_dir;
+  job_ = 2;
+  Lease(8, {2}, plan::Start::kShared);
+  UntilRunning(2);
+  EXPECT_TRUE(fs::exists(first));
+  EXPECT_NE(engine_.running.at(2).first.cache_dir, first);
+  engine_.Pass(1);
+  engine_.Pass(2);
+  Until([&] { return slot_->idle(); });
+  Lease(9, {3}, plan::Start::kShared);
+  UntilRunning(3);
+  EXPECT_FALSE(fs::exists(first)) << "nobody of that job runs here any more";
+}
+
 TEST_F(SlotTest, RevokedExperimentsStopAndAreNotReported) {
   Lease(7, {1, 2, 3});
   UntilRunning(1);
@@ -232,7 +177,7 @@ TEST_F(SlotTest, WhatItDoesIsToldFromItsBeginningToItsEnd) {
   const AttemptObserver observer = engine_.running.at(1).second;
   observer.phase(plan::Phase::kCompile);
   bool granted = false;
-  observer.window([&] { granted = true; });
+  observer.window(DeviceUse::kMeasure, [&] { granted = true; });
   Until([&] { return granted; });
   observer.window_done();
   engine_.Pass(1);
@@ -339,7 +284,7 @@ TEST_F(SlotTest, TheWindowIsOneLanesAloneAndPassesOn) {
   Until([&] { return engine_.running.size() == 3; });
   std::vector<int64_t> granted;
   const auto ask = [&](int64_t id) {
-    engine_.running[id].second.window([&, id] { granted.push_back(id); });
+    engine_.running[id].second.window(DeviceUse::kMeasure, [&, id] { granted.push_back(id); });
   };
   ask(1);
   ask(2);

@@ -248,14 +248,24 @@ def build_torchscript(experiment, step, model, inputs):
     return artifact
 
 
+_step = None  # of _run_step
+
+
+def _run_step(model, inputs):
+    """The step without free variables: torch 2.9 cannot save a function that has some."""
+    return _step(model, inputs)
+
+
 def build_aot_precompile(experiment, step, model, inputs):
+    global _step
+    _step = step
     options = experiment["options"]
     artifact = InPython("aot_precompile")
     settings = dict(_mode_options(options), guard_filter_fn=lambda guards: [False] * len(guards))
     if hasattr(torch._dynamo.config, "enable_aot_compile"):
         torch._dynamo.config.enable_aot_compile = True  # off by default in older versions
-    compiled = torch.compile(step, fullgraph=True, backend=options["backend"], options=settings,
-                             dynamic=all_dynamic(options) or None)
+    compiled = torch.compile(_run_step, fullgraph=True, backend=options["backend"],
+                             options=settings, dynamic=all_dynamic(options) or None)
     if not hasattr(compiled, "aot_compile"):
         raise CapabilityMissing("aot_precompile", "PyTorch %s has no torch.compile(…).aot_compile"
                                 % torch.__version__)

@@ -21,8 +21,9 @@ def autocast_for(experiment):
     return lambda: torch.autocast(device_type=device, dtype=dtype)
 
 
+@torch._disable_dynamo(recursive=True)
 def _copies(tree):
-    """Clones of the tensors, written so that dynamo can trace it. Gradients reach the originals."""
+    """Clones of the tensors; gradients reach the originals. Not compiled, as upstream's are not."""
     if isinstance(tree, torch.Tensor):
         return tree.clone()
     if type(tree) is dict:
@@ -59,6 +60,11 @@ def make_forward(experiment):
     return forward
 
 
+@torch._disable_dynamo(recursive=True)
+def _zero_gradients(owner):
+    owner.zero_grad(set_to_none=True)
+
+
 def _make_training_step(experiment, model):
     forward, loss_of = make_forward(experiment), losses.for_experiment(experiment)
     optimizer = optimizers.make(experiment, model) if model is not None else None
@@ -67,7 +73,9 @@ def _make_training_step(experiment, model):
 
     def step(model, inputs):
         copies = _copies(inputs)
-        (model if optimizer is None else optimizer).zero_grad(set_to_none=True)
+        # Outside of the graphs, as upstream: inside, a second call (which finds gradients) would
+        # compile the forward again.
+        _zero_gradients(model if optimizer is None else optimizer)
         loss = loss_of(forward(model, copies))
         loss.backward()
         advance()

@@ -36,8 +36,8 @@ def _labels(kind, model, vocabulary, ids, device):
 
 
 def tokens_and_labels(model, parameters, batch_size, device):
-    """Keyword inputs of one forward pass."""
-    seed()
+    """Keyword inputs of one forward pass. Drawn after the weights from the same seed, as upstream's:
+    on a CPU they go on where the weights ended, an accelerator's generator starts anew."""
     vocabulary = text_configuration(model).vocab_size
     shape = (batch_size, int(parameters["sequence_length"]))
     if parameters.get("input_ids", "random") == "zeros":

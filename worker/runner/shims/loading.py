@@ -30,6 +30,24 @@ def seed():
     numpy.random.seed(SEED)
 
 
+class RandomState:
+    """Where the generators that `seed` sets stand now."""
+
+    def __init__(self, device):
+        accelerator = getattr(torch, device, None) if device != "cpu" else None
+        self.accelerator = accelerator if hasattr(accelerator, "get_rng_state") else None
+        self.states = (torch.get_rng_state(), random.getstate(), numpy.random.get_state(),
+                       self.accelerator and self.accelerator.get_rng_state())
+
+    def restore(self):
+        ours, pythons, numpys, accelerators = self.states
+        torch.set_rng_state(ours)
+        random.setstate(pythons)
+        numpy.random.set_state(numpys)
+        if self.accelerator:
+            self.accelerator.set_rng_state(accelerators)
+
+
 def tensors_of(tree):
     return [t for t in torch.utils._pytree.tree_leaves(tree) if isinstance(t, torch.Tensor)]
 

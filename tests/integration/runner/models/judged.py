@@ -70,6 +70,13 @@ class Small(torch.nn.Module):
         return (torch.randn(batch_size, 16),)
 
 
+class Draws(Small):
+    """As a model with dropout in training."""
+
+    def forward(self, x):
+        return torch.nn.functional.dropout(super().forward(x), 0.5, training=True)
+
+
 class Tiny(Small):
     width = 2
 

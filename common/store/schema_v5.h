@@ -1,0 +1,86 @@
+// Step 5 of the schema: what the window of a measurement was like.
+#pragma once
+
+namespace dynbench::store {
+
+inline constexpr char kSchemaV5[] = R"sql(
+ALTER TABLE result ADD COLUMN launch_canary_us REAL;
+ALTER TABLE result ADD COLUMN host_canary_us REAL;
+ALTER TABLE result ADD COLUMN canary_spread REAL;
+ALTER TABLE result ADD COLUMN canary_waits INTEGER;
+ALTER TABLE result ADD COLUMN eager_device_busy_ms REAL;
+ALTER TABLE result ADD COLUMN compiled_device_busy_ms REAL;
+ALTER TABLE result ADD COLUMN window_wait_s REAL;
+ALTER TABLE result ADD COLUMN autotune_windows INTEGER;
+ALTER TABLE result ADD COLUMN autotune_s REAL;
+ALTER TABLE result ADD COLUMN window_foreign_load REAL;
+ALTER TABLE result ADD COLUMN window_repeats INTEGER;
+ALTER TABLE result ADD COLUMN device_clock_mhz REAL;
+ALTER TABLE result ADD COLUMN device_throttle_reasons INTEGER;
+
+CREATE VIEW v_windows AS
+SELECT e.job, e.id AS experiment, e.suite, e.model, e.mode, e.test, e.configuration, e.precision,
+       e.device, e.series, r.outcome, r.status, r.cores, r.threads,
+       r.launch_canary_us, r.host_canary_us, r.canary_spread, r.canary_waits,
+       r.eager_device_busy_ms, r.compiled_device_busy_ms, r.window_wait_s, r.autotune_windows, r.autotune_s,
+       r.window_foreign_load, r.window_repeats, r.device_clock_mhz, r.device_throttle_reasons,
+       r.eager_spread, r.compiled_spread, r.notes, l.worker, l.slot
+FROM experiment e
+JOIN result r ON r.experiment = e.id
+LEFT JOIN lease l ON l.epoch = coalesce(r.lease, e.lease)
+WHERE e.test = 'performance';
+
+DROP VIEW v_history;
+DROP VIEW v_join;
+DROP VIEW v_results;
+
+CREATE VIEW v_results AS
+SELECT e.job, e.id AS experiment, e.suite, e.model, e.mode, e.test, e.configuration, e.precision,
+       e.device, e.environment, e.profile, e.start, e.series, e.partition, e.state, e.attempts,
+       r.outcome, r.status, r.phase, r.blame, r.error, r.batch_size, r.weights, r.threads, r.cores,
+       r.speedup, r.abs_latency_ms, r.eager_latency_ms, r.compilation_latency_s,
+       r.compile_synchronized_s, r.compression_ratio, r.eager_peak_memory_bytes,
+       r.compiled_peak_memory_bytes, r.eager_phase_peak_bytes, r.compiled_phase_peak_bytes,
+       r.eager_spread, r.compiled_spread, r.calls_captured, r.unique_graphs, r.fallbacks_to_eager,
+       r.graph_breaks, r.unique_graph_breaks, r.autograd_captures, r.autograd_compiles,
+       r.cudagraph_skips, r.accuracy_distance, r.accuracy_tolerance, r.accuracy_multiplier,
+       r.export_s, r.package_s, r.load_s, r.first_run_s,
+       r.break_even_calls, r.cache_lookup_latency_s, r.harness_overhead_us,
+       r.eager_prefill_latency_ms, r.input_tokens_per_second, r.tolerance_max,
+       r.tolerance_mean, r.tolerance_std, r.recompiles, r.guard_misses,
+       r.total_aot_graphs, r.ok_aot_graphs,
+       r.launch_canary_us, r.host_canary_us, r.canary_spread, r.canary_waits,
+       r.eager_device_busy_ms, r.compiled_device_busy_ms, r.window_wait_s, r.autotune_windows, r.autotune_s,
+       r.window_foreign_load, r.window_repeats, r.device_clock_mhz, r.device_throttle_reasons,
+       r.accuracy_rule, r.start_proven, r.notes, w.id AS worker, w.host AS worker_host, l.slot,
+       l.epoch AS lease, l.fingerprint, a.environment AS environment_hash, v.torch_version,
+       r.started_unix_ms, r.finished_unix_ms, r.received_unix_ms
+FROM experiment e
+LEFT JOIN result r ON r.experiment = e.id
+LEFT JOIN lease l ON l.epoch = coalesce(r.lease, e.lease)
+LEFT JOIN worker w ON w.id = l.worker
+LEFT JOIN attempt a ON a.experiment = e.id AND a.lease = l.epoch
+LEFT JOIN environment v ON v.hash = a.environment;
+
+CREATE VIEW v_join AS
+SELECT p.job, p.suite, p.model, p.mode, p.configuration, p.precision, p.device, p.environment,
+       p.start, p.outcome, p.status, a.outcome AS accuracy_outcome, a.status AS accuracy,
+       p.batch_size, p.speedup, p.abs_latency_ms, p.eager_latency_ms, p.compilation_latency_s,
+       p.compression_ratio
+FROM v_results p
+LEFT JOIN v_results a ON a.job = p.job AND a.test = 'accuracy' AND a.suite = p.suite
+  AND a.model = p.model AND a.mode = p.mode AND a.configuration = p.configuration
+  AND a.precision = p.precision AND a.device = p.device AND a.environment = p.environment
+  AND a.profile = p.profile AND a.start = p.start
+WHERE p.test = 'performance';
+
+CREATE VIEW v_history AS
+SELECT series, suite, model, mode, test, configuration, precision, device, start, job, experiment,
+       environment, environment_hash, torch_version, worker, worker_host, outcome, status, speedup,
+       abs_latency_ms, eager_latency_ms, compilation_latency_s, compile_synchronized_s,
+       compression_ratio, finished_unix_ms
+FROM v_results
+WHERE outcome IS NOT NULL;
+)sql";
+
+}  // namespace dynbench::store

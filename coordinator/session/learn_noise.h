@@ -1,0 +1,18 @@
+// From an A/A run (a pair job of one environment against itself) to stored noise floors.
+#pragma once
+
+#include "absl/status/status.h"
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "common/plan/request.h"
+#include "common/store/store.h"
+
+namespace dynbench::session {
+
+bool IsCalibration(const plan::Request& request);
+
+// Reads the job's results and replaces the floors of their series. Inside the writer's transaction;
+// without effect for a job in which no two processes of a series were measured.
+absl::Status LearnNoise(store::Database& db, JobId job, UnixTimeMs now);
+
+}  // namespace dynbench::session

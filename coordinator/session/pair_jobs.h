@@ -1,0 +1,137 @@
+// The pair jobs that are not finished: which round of which pair is measured next, and when a pair
+// has had enough (common/judge/pair_decision.h). A pair has at most one round in the scheduler at a
+// time; its further ones wait here until that one ended.
+//
+//   - A pair stays with the slot that measured its first round that counted.
+//   - Without a budget every pair has a round in the scheduler, the longest first. With one, only
+//   as
+//     many as there are slots (and as many again, so that no slot waits), the pairs that are
+//     expected to be decided soonest first; when the next round would exceed the budget, and
+//     nothing runs that might leave time over, what is left is skipped.
+//
+// Follows what was committed, so that a restart comes to the same: the dispatcher tells it every
+// result. Pure; thread-compatible: the dispatcher's thread owns it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/judge/pair_decision.h"
+#include "common/plan/request.h"
+#include "common/plan/result.h"
+#include "coordinator/scheduler/scheduler.h"
+
+namespace dynbench::session {
+
+// One of the two processes of a round.
+struct PairMember {
+  ExperimentId id;
+  int pair = 0;
+  int round = 0;
+  bool fresh = false;  // of new
+  bool timed = true;   // of the performance test
+  scheduler::Task task;
+};
+
+class PairJobs {
+ public:
+  // `job` without tasks: those of each round are added to a copy of it. `members` in plan order,
+  // all of it that has to run or has run.
+  void Add(const plan::Request& request, const scheduler::JobAdded& job,
+           std::vector<PairMember> members);
+  bool Knows(JobId job) const { return jobs_.count(job) > 0; }
+  // Null: no pair job.
+  const plan::Request* RequestOf(JobId job) const;
+  void Remove(JobId job);
+
+  struct Landed {
+    plan::Result result;
+    LeaseEpoch lease;  // none: no worker brought it
+    SlotId slot;       // of the lease
+    double seconds = 0;
+  };
+  // Ignored when the experiment is of no pair.
+  void Record(ExperimentId experiment, Landed landed);
+  // After a restart: the experiment's round was given to the scheduler before. Adds the tasks of it
+  // that have no result, once.
+  void Resume(ExperimentId experiment, std::vector<scheduler::Task>* tasks);
+
+  struct Dropped {
+    ExperimentId experiment;
+    plan::Outcome outcome = plan::Outcome::kSkipped;
+    std::string status;
+    plan::Blame blame = plan::Blame::kNone;
+    std::string reason;
+  };
+  struct Moves {
+    scheduler::TasksAdded added;  // tasks may be empty
+    std::vector<Dropped> dropped;
+  };
+  // What follows from what was recorded. `slots` that could run rounds now; only a budget asks.
+  Moves Next(JobId job, size_t slots);
+  // Everything that is not in the scheduler, as cancelled.
+  std::vector<Dropped> Cancel(JobId job, const std::string& reason);
+
+  // Of one that waits here: after which round it comes. Empty: it does not.
+  std::string WhyWaiting(ExperimentId experiment) const;
+  // Slot time that the rounds that wait here are expected to take.
+  double SecondsLeft(JobId job) const;
+
+ private:
+  struct Side {
+    PairMember member;
+    std::optional<Landed> landed;
+  };
+  struct Round {
+    std::map<bool, Side> sides;  // by `fresh`
+    bool given = false;          // to the scheduler
+    bool judged = false;
+    bool ended() const;
+  };
+  struct Pair {
+    int number = 0;
+    bool timed = true;
+    std::map<int, Round> rounds;
+    std::vector<judge::RoundFigures> figures;  // of rounds that count
+    int disturbed = 0;
+    std::string trouble;  // of the last one
+    double spent_s = 0;   // of `measured` rounds
+    int measured = 0;
+    SlotId slot;
+    std::optional<Dropped> ended;  // decided elsewhere: how what is left ends, too
+    bool closed = false;
+  };
+  struct Job {
+    plan::Request request;
+    scheduler::JobAdded added;
+    std::map<int, Pair> pairs;
+    double spent_s = 0;
+  };
+
+  void Judge(Pair* pair, Round* round);
+  // How what is left of the pair ends; nothing: it goes on.
+  std::optional<Dropped> Ending(const Job& job, const Pair& pair) const;
+  judge::PairRules RulesOf(const Job& job) const;
+  double SecondsOfRound(const Pair& pair) const;
+  static Round* Current(Pair* pair);
+  static Round* NextRound(Pair* pair);
+  void Give(Pair* pair, Round* round, std::vector<scheduler::Task>* tasks);
+  void Drop(Pair* pair, const Dropped& how, std::vector<Dropped>* dropped);
+  void GiveWithin(Job* job, size_t slots, Moves* moves);
+
+  std::map<JobId, Job> jobs_;
+  struct Place {
+    JobId job;
+    int pair = 0;
+    int round = 0;
+    bool fresh = false;
+  };
+  std::map<ExperimentId, Place> places_;
+};
+
+}  // namespace dynbench::session

@@ -1,0 +1,114 @@
+// Method: rounds of two made results each, disturbed one way at a time.
+#include "common/judge/rounds.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "common/judge/compare.h"
+#include "tests/unit/judge/sides_testing.h"
+
+namespace dynbench::judge {
+namespace {
+
+using testing::HasSubstr;
+
+RoundJudgement Judge(const plan::Result& base, const plan::Result& fresh, int64_t base_lease = 7,
+                     int64_t fresh_lease = 7) {
+  return JudgeRound({&base, LeaseEpoch(base_lease)}, {&fresh, LeaseEpoch(fresh_lease)});
+}
+
+TEST(Rounds, ARoundCountsWhenBothSidesEndedUnderOneLease) {
+  const plan::Result good = *Measured("m", 20, 10).row.result;
+  EXPECT_EQ(Judge(good, good).state, RoundState::kCounts);
+  plan::Result failed = good;
+  failed.outcome = plan::Outcome::kFailed;
+  EXPECT_EQ(Judge(good, failed).state, RoundState::kCounts) << "a failed model is data";
+  EXPECT_EQ(JudgeRound({&good, LeaseEpoch(7)}, {}).state, RoundState::kOpen);
+}
+
+TEST(Rounds, WhatCameBetweenMakesItCountForNothing) {
+  const plan::Result good = *Measured("m", 20, 10).row.result;
+  plan::Result lost = good;
+  lost.outcome = plan::Outcome::kLost;
+  lost.error = "device gone";
+  EXPECT_THAT(Judge(good, lost).reason, HasSubstr("new: lost: device gone"));
+  EXPECT_EQ(Judge(good, good, 7, 8).state, RoundState::kDisturbed);
+  plan::Result host = good;
+  host.outcome = plan::Outcome::kFailed;
+  host.blame = plan::Blame::kInfrastructure;
+  EXPECT_EQ(Judge(host, good).state, RoundState::kDisturbed);
+  plan::Result window = good;
+  window.notes = {"another lane could not be frozen during the window"};
+  EXPECT_EQ(Judge(window, good).state, RoundState::kDisturbed);
+  plan::Result skipped = good;
+  skipped.outcome = plan::Outcome::kSkipped;
+  EXPECT_EQ(Judge(good, skipped, 7, 0).state, RoundState::kDisturbed);
+  EXPECT_EQ(Judge(skipped, skipped, 0, 0).state, RoundState::kNotNeeded);
+}
+
+// A pair of `changes.size()` rounds in which the host's own speed differs by up to a factor of two.
+void AddPair(int pair, const std::vector<double>& changes, Side* base, Side* fresh) {
+  for (size_t i = 0; i < changes.size(); ++i) {
+    const double host = 1 + static_cast<double>(i * 7 % 5) / 4;
+    const std::string model = "m" + std::to_string(pair);
+    for (const bool is_new : {false, true}) {
+      const double ms = 10 * host * (is_new ? 1 + changes[i] : 1);
+      Process process = Measured(model, 20 * host, ms);
+      process.row.id =
+          ExperimentId(int64_t{pair} * 1000 + static_cast<int64_t>(i) * 2 + (is_new ? 1 : 0));
+      process.row.lease = LeaseEpoch(int64_t{pair} * 100 + static_cast<int64_t>(i));
+      process.row.experiment.pair = pair;
+      process.row.experiment.round = static_cast<int>(i) + 1;
+      process.row.experiment.side = is_new ? "new" : "base";
+      (is_new ? fresh : base)->processes.push_back(process);
+    }
+  }
+}
+
+Verdict CompiledVerdict(const Comparison& comparison, size_t pair) {
+  for (const Judgement& j : comparison.judgements) {
+    if (j.pair == pair && j.metric == Metric::kCompiledLatency) return j.verdict;
+  }
+  return Verdict::kIncomparable;
+}
+
+TEST(Rounds, DifferencesWithinRoundsAreComparedAndNotWhatTheHostDidBetweenThem) {
+  Side base, fresh;
+  for (int pair = 1; pair <= 6; ++pair) {
+    const double change = pair == 1 ? 0.05 : 0;
+    AddPair(pair, {change + 0.001, change - 0.002, change + 0.001, change + 0.002, change - 0.001},
+            &base, &fresh);
+  }
+  fresh.processes = OnNewBuild(fresh.processes);
+  const Comparison comparison = ComparePairs(base, fresh, {});
+  ASSERT_EQ(comparison.pairing.pairs.size(), 6U);
+  EXPECT_EQ(CompiledVerdict(comparison, 0), Verdict::kRegressed);
+  for (size_t pair = 1; pair < 6; ++pair) {
+    EXPECT_EQ(CompiledVerdict(comparison, pair), Verdict::kSame) << pair;
+  }
+  EXPECT_EQ(comparison.gate, Gate::kRegression);
+  EXPECT_EQ(comparison.judgements[0].base_processes, 5U);
+}
+
+TEST(Rounds, ADisturbedRoundAndOneThatWasNotNeededAreInNoFigure) {
+  Side base, fresh;
+  AddPair(1, {0, 0.001, 0, 9, 0}, &base, &fresh);
+  fresh.processes[3].row.lease = LeaseEpoch(9999);
+  for (Side* side : {&base, &fresh}) {
+    plan::Result& skipped = *side->processes[4].row.result;
+    skipped.outcome = plan::Outcome::kSkipped;
+    skipped.error = "pair decided after 3 rounds: same";
+    side->processes[4].row.lease = LeaseEpoch();
+  }
+  const Comparison comparison = ComparePairs(base, fresh, {});
+  const Pair& pair = comparison.pairing.pairs.at(0);
+  EXPECT_EQ(pair.base.size(), 3U);
+  EXPECT_EQ(pair.rounds.size(), 4U);
+  EXPECT_EQ(pair.ended, "pair decided after 3 rounds: same");
+  EXPECT_THAT(comparison.notes, testing::Contains(HasSubstr("1 of 4 rounds were disturbed")));
+}
+
+}  // namespace
+}  // namespace dynbench::judge

@@ -1,0 +1,46 @@
+// Method: looks at windows, given by hand on both sides of the bounds.
+#include "worker/runner/disturbance.h"
+
+#include "gtest/gtest.h"
+
+namespace dynbench::runner {
+namespace {
+
+WindowLook Quiet() {
+  return {.foreign_share = 0.02,
+          .host_canary_before_us = 300,
+          .host_canary_after_us = 310,
+          .launch_canary_before_us = 6.2,
+          .launch_canary_after_us = 6.4,
+          .seconds = 2};
+}
+
+TEST(Disturbance, AQuietWindowHasNone) {
+  EXPECT_EQ(Disturbance(Quiet()), "");
+  EXPECT_EQ(Disturbance(WindowLook()), "") << "without canaries";
+}
+
+TEST(Disturbance, ForeignLoadAndAnotherPaceAreNamed) {
+  WindowLook look = Quiet();
+  look.foreign_share = 0.31;
+  EXPECT_EQ(Disturbance(look), "others had 31 % of the measuring cores");
+  look = Quiet();
+  look.launch_canary_after_us = 14.8;
+  EXPECT_EQ(Disturbance(look), "the launch canary went from 6.2 to 14.8 us");
+  look.host_canary_after_us = 100;
+  EXPECT_EQ(
+      Disturbance(look),
+      "the host canary went from 300.0 to 100.0 us; the launch canary went from 6.2 to 14.8 us");
+}
+
+TEST(Disturbance, TheQuieterPassIsKept) {
+  WindowLook loud = Quiet(), flipped = Quiet();
+  loud.foreign_share = 0.2;             // twice the bound
+  flipped.launch_canary_after_us = 12;  // almost four times
+  EXPECT_TRUE(Quieter(Quiet(), loud));
+  EXPECT_TRUE(Quieter(loud, flipped));
+  EXPECT_FALSE(Quieter(flipped, loud));
+}
+
+}  // namespace
+}  // namespace dynbench::runner

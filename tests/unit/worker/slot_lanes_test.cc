@@ -1,0 +1,190 @@
+// Method: slot_fixture.h; several lanes, of which the test decides who asks for what and when.
+#include "absl/strings/match.h"
+#include "tests/unit/worker/slot_fixture.h"
+
+namespace dynbench::worker {
+namespace {
+
+plan::Result OutOfMemory() {
+  plan::Result result;
+  result.outcome = plan::Outcome::kFailed;
+  result.status = "OOM";
+  result.error = "CUDA out of memory";
+  return result;
+}
+
+TEST_F(SlotTest, EveryLaneKeepsItsCoresAndTheOneThatIsFreeIsTaken) {
+  Make(2, [](SlotShape* shape) {
+    shape->cores = {0, 1, 2, 3, 4};
+    shape->lane_cores = {{1, 2}, {3, 4}};
+  });
+  Lease(7, {1, 2, 3});
+  UntilRunning(2);
+  EXPECT_EQ(engine_.running[1].first.cores, (std::vector<int>{1, 2}));
+  EXPECT_EQ(engine_.running[2].first.cores, (std::vector<int>{3, 4}));
+  EXPECT_EQ(engine_.running[1].first.lanes, 2);
+  engine_.Pass(1);
+  UntilRunning(3);
+  EXPECT_EQ(engine_.running[3].first.cores, (std::vector<int>{1, 2}));
+  engine_.Pass(2);
+  engine_.Pass(3);
+  Until([&] { return slot_->idle(); });
+}
+
+TEST_F(SlotTest, AnExperimentThatSearchesKernelsOwnsTheSlotAndAllItsCores) {
+  Make(2, [](SlotShape* shape) { shape->lane_cores = {{0}, {1}}; });
+  plan::Experiment search;
+  search.options.max_autotune = true;
+  Lease(7, {1});
+  LeaseOf(8, {2}, search);
+  Lease(9, {3, 4});
+  UntilRunning(1);
+  // The second lane is free, and stays so until the first one is done.
+  bool granted = false;
+  engine_.running[1].second.window(DeviceUse::kMeasure, [&] { granted = true; });
+  Until([&] { return granted; });
+  engine_.running[1].second.window_done();
+  EXPECT_EQ(engine_.running.size(), 1u);
+  engine_.Pass(1);
+  UntilRunning(2);
+  EXPECT_EQ(engine_.running[2].first.cores, (std::vector<int>{0, 1}));
+  EXPECT_EQ(engine_.running[2].first.lanes, 1) << "needs no windows for its benchmarks";
+  EXPECT_EQ(engine_.running.size(), 1u);
+  engine_.Pass(2);
+  UntilRunning(4);
+  EXPECT_EQ(engine_.order, (std::vector<int64_t>{1, 2, 3, 4}));
+  engine_.Pass(3);
+  engine_.Pass(4);
+  Until([&] { return slot_->idle(); });
+}
+
+TEST_F(SlotTest, WhoRunsOutOfMemoryBesideOthersRunsAgainAloneBeforeItIsSaid) {
+  Make(2, [](SlotShape* shape) { shape->lane_cores = {{0}, {1}}; });
+  Lease(7, {1, 2, 3});
+  UntilRunning(2);
+  engine_.Finish(2, OutOfMemory());
+  // Nobody begins meanwhile, and it waits for the one that runs.
+  engine_.Pass(1);
+  UntilRunning(2);
+  EXPECT_EQ(engine_.running.size(), 1u);
+  EXPECT_EQ(engine_.running[2].first.cores, (std::vector<int>{1})) << "those of its lane";
+  EXPECT_TRUE(fs::is_empty(engine_.running[2].first.cache_dir));
+  EXPECT_EQ(finished_.size(), 1u);
+  engine_.Finish(2, OutOfMemory());
+  UntilRunning(3);
+  Until([&] { return finished_.size() == 2; });
+  EXPECT_EQ(finished_[1].result().status(), "OOM");
+  ASSERT_EQ(finished_[1].result().notes_size(), 1);
+  EXPECT_TRUE(absl::StrContains(finished_[1].result().notes(0), "alone"));
+  // One that was alone from its beginning has nobody to blame.
+  engine_.Finish(3, OutOfMemory());
+  Until([&] { return slot_->idle(); });
+  EXPECT_EQ(finished_.size(), 3u);
+  EXPECT_EQ(engine_.order, (std::vector<int64_t>{1, 2, 2, 3}));
+}
+
+TEST_F(SlotTest, LanesOfADeviceAreFilledWithWhatFits) {
+  Make(2, [](SlotShape* shape) {
+    shape->device_index = 0;
+    shape->memory_bytes = int64_t{20} << 30;
+  });
+  plan::Experiment large;
+  large.model = "large";
+  plan::Result measured;
+  measured.outcome = plan::Outcome::kPassed;
+  measured.metrics.eager_peak_memory_bytes = 9.0 * (1 << 30);
+  LeaseOf(7, {1}, large);
+  UntilRunning(1);
+  engine_.Finish(1, measured);
+  Until([&] { return slot_->idle(); });
+  LeaseOf(8, {2, 3}, large);  // 11 GiB each with what a context takes
+  UntilRunning(2);
+  engine_.Finish(2, measured);
+  UntilRunning(3);
+  EXPECT_EQ(engine_.running.size(), 1u);
+  Lease(9, {4});  // never seen: assumed to fit
+  UntilRunning(4);
+  EXPECT_EQ(engine_.running.size(), 2u);
+  engine_.Pass(3);
+  engine_.Pass(4);
+  Until([&] { return slot_->idle(); });
+}
+
+TEST_F(SlotTest, TheClockOfTheDeviceInTheWindowIsInTheRow) {
+  Make(2, [](SlotShape* shape) { shape->device_uuid = "GPU-1"; });
+  gpu_state_ = GpuState{1'980, 0x20};
+  Lease(7, {1});
+  UntilRunning(1);
+  const AttemptObserver observer = engine_.running.at(1).second;
+  for (const plan::Phase phase : {plan::Phase::kCompile, plan::Phase::kMeasure}) {
+    bool granted = false;
+    observer.phase(phase);
+    observer.window(DeviceUse::kMeasure, [&] { granted = true; });
+    Until([&] { return granted; });
+    observer.window_done();
+  }
+  engine_.Pass(1);
+  Until([&] { return slot_->idle(); });
+  EXPECT_EQ(gpu_asked_, 1) << "not after the window of an autotuning";
+  ASSERT_EQ(finished_.size(), 1u);
+  EXPECT_EQ(finished_[0].result().metrics().device_clock_mhz(), 1'980);
+  EXPECT_EQ(finished_[0].result().metrics().device_throttle_reasons(), 0x20);
+  ASSERT_EQ(finished_[0].result().notes_size(), 1);
+  EXPECT_TRUE(absl::StrContains(finished_[0].result().notes(0), "thermal"));
+}
+
+TEST_F(SlotTest, WhoCompilesOffTheDeviceGoesOnWhileKernelsAreCompared) {
+  Make(3);
+  Lease(7, {1, 2, 3});
+  Until([&] { return engine_.running.size() == 3; });
+  std::vector<int64_t> granted;
+  const auto ask = [&](int64_t id, DeviceUse use) {
+    engine_.running[id].second.window(use, [&, id] { granted.push_back(id); });
+  };
+  const auto until = [&](std::vector<int64_t> ids) { Until([&] { return granted == ids; }); };
+  engine_.running[2].second.off_device();
+  ask(1, DeviceUse::kBenchmark);
+  until({1});
+  EXPECT_EQ(engine_.frozen, (std::set<int64_t>{3}));
+  // One that says so just before it is stopped goes on as well.
+  engine_.running[3].second.off_device();
+  Until([&] { return engine_.frozen.empty(); });
+  // It may use the device again when nobody has it alone any more.
+  ask(2, DeviceUse::kReturn);
+  ask(3, DeviceUse::kMeasure);
+  engine_.running[1].second.window_done();
+  until({1, 2, 3});
+  EXPECT_EQ(engine_.frozen, (std::set<int64_t>{1, 2})) << "samples are taken with nobody beside";
+  engine_.running[3].second.window_done();
+  Until([&] { return engine_.frozen.empty(); });
+  // Stopped for samples, it goes on when kernels are compared next.
+  ask(2, DeviceUse::kMeasure);
+  until({1, 2, 3, 2});
+  EXPECT_EQ(engine_.frozen, (std::set<int64_t>{1, 3}));
+  ask(1, DeviceUse::kBenchmark);
+  engine_.running[2].second.window_done();
+  until({1, 2, 3, 2, 1});
+  EXPECT_EQ(engine_.frozen, (std::set<int64_t>{2})) << "3 never came back to the device";
+  engine_.running[1].second.window_done();
+  for (const int64_t id : {1, 2, 3}) engine_.Pass(id);
+  Until([&] { return slot_->idle(); });
+}
+
+TEST_F(SlotTest, WithoutFreezingLanesRunOnAndTheRowSaysSo) {
+  Make(2, [](SlotShape* shape) { shape->freeze = false; });
+  Lease(7, {1, 2});
+  UntilRunning(2);
+  bool granted = false;
+  engine_.running[1].second.window(DeviceUse::kMeasure, [&] { granted = true; });
+  Until([&] { return granted; });
+  EXPECT_TRUE(engine_.frozen.empty());
+  engine_.running[1].second.window_done();
+  engine_.Pass(1);
+  engine_.Pass(2);
+  Until([&] { return slot_->idle(); });
+  ASSERT_EQ(finished_[0].result().notes_size(), 1);
+  EXPECT_TRUE(absl::StrContains(finished_[0].result().notes(0), "not frozen"));
+}
+
+}  // namespace
+}  // namespace dynbench::worker
