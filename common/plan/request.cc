@@ -76,6 +76,7 @@ void VisitFields(S& m, Visit&& visit) {
   visit("iou_threshold", m.iou_threshold);
   visit("accuracy_runs", m.accuracy_runs);
   visit("newer", m.newer);
+  visit("typical_compile_s", m.typical_compile_s);
   visit("requires_versions", m.requires_versions);
   visit("parameters", m.parameters);
   visit("file", m.file);
