@@ -1,12 +1,14 @@
 #include "common/plan/experiment.h"
 
-#include <type_traits>
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "common/base/sha256.h"
 #include "common/base/status.h"
 #include "common/plan/experiment_fields.h"
 #include "common/plan/json_fields.h"
+#include "common/plan/series_key.h"
 
 namespace dynbench::plan {
 namespace {
@@ -30,6 +32,20 @@ Json DropDefaults(const Json& object, const Json& defaults) {
   }
   return kept;
 }
+
+// Where and when it ran is not what was measured.
+constexpr std::string_view kNotInSeries[] = {"environment",
+                                             "partition",
+                                             "output",
+                                             "planned_outcome",
+                                             "reason",
+                                             "timeout_ms",
+                                             "pair",
+                                             "round",
+                                             "side",
+                                             "zygote",
+                                             "target_precision",
+                                             "precision_budget_ms"};
 
 }  // namespace
 
@@ -87,16 +103,37 @@ nlohmann::json ToPublicJson(const Experiment& e) {
   return json;
 }
 
-std::string SeriesKey(const Experiment& experiment) {
-  Json json = DropDefaults(ToJsonObject(experiment), ToJsonObject(Experiment()));
-  for (const char* not_part_of_it :
-       {"environment", "partition", "output", "planned_outcome", "reason", "timeout_ms", "pair",
-        "round", "side", "zygote", "target_precision", "precision_budget_ms"}) {
-    json.erase(not_part_of_it);
-  }
+namespace internal {
+
+Json SeriesJson(const Experiment& experiment) {
+  static const auto* const defaults = new Json(ToJsonObject(Experiment()));
+  Json json = DropDefaults(ToJsonObject(experiment), *defaults);
+  for (const std::string_view name : kNotInSeries) json.erase(std::string(name));
   // Its flags stand for fields that are in it, or select models; its folder is the host's.
   if (experiment.engine == "script") json.erase("command");
-  return Sha256Hex(json.dump()).substr(0, 16);
+  return json;
+}
+
+void SetInSeries(std::string_view name, const Json& value, const Experiment& experiment,
+                 Json* series) {
+  static const auto* const defaults = new Json(ToJsonObject(Experiment()));
+  const std::string key(name);
+  series->erase(key);
+  if (std::find(std::begin(kNotInSeries), std::end(kNotInSeries), name) != std::end(kNotInSeries)) {
+    return;
+  }
+  if (name == "command" && experiment.engine == "script") return;
+  Json one = Json::object();
+  one[key] = value;
+  series->update(DropDefaults(one, *defaults));
+}
+
+std::string KeyOfSeries(const Json& series) { return Sha256Hex(series.dump()).substr(0, 16); }
+
+}  // namespace internal
+
+std::string SeriesKey(const Experiment& experiment) {
+  return internal::KeyOfSeries(internal::SeriesJson(experiment));
 }
 
 std::string DisplayName(const Experiment& e) {

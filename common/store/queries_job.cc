@@ -1,4 +1,5 @@
 #include "common/base/status.h"
+#include "common/plan/experiment_reader.h"
 #include "common/store/queries.h"
 #include "common/store/query_rows.h"
 #include "common/store/statement.h"
@@ -56,9 +57,10 @@ absl::StatusOr<std::vector<ResultRow>> ListResults(Database& db, JobId job, Expe
   Statement query(db, absl::StrCat(RowSelect(with_samples),
                                    " WHERE e.job = ? AND e.id > ? ORDER BY e.id LIMIT ?"));
   query.Bind(job, after, SqlLimit(limit));
+  plan::ExperimentReader reader;
   std::vector<ResultRow> rows;
   RETURN_IF_ERROR(ForEachRow(query, [&](const Statement& row) {
-    ASSIGN_OR_RETURN(ResultRow read, ReadRow(row, with_samples, detail));
+    ASSIGN_OR_RETURN(ResultRow read, ReadRow(row, with_samples, detail, &reader));
     rows.push_back(std::move(read));
     return absl::OkStatus();
   }));

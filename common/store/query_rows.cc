@@ -54,14 +54,16 @@ const std::string& RowSelect(bool with_samples) {
   return with_samples ? *sampled : *plain;
 }
 
-absl::StatusOr<ResultRow> ReadRow(const Statement& row, bool with_samples, RowDetail detail) {
+absl::StatusOr<ResultRow> ReadRow(const Statement& row, bool with_samples, RowDetail detail,
+                                  plan::ExperimentReader* reader) {
   ResultRow out;
   out.id = ExperimentId(row.Int(0));
   out.job = JobId(row.Int(1));
   out.plan = row.Text(2);
   const std::string name = absl::StrCat("experiment ", out.id.value);
   if (detail != RowDetail::kPlanAsText) {
-    absl::StatusOr<plan::Experiment> experiment = plan::ExperimentFromJson(out.plan);
+    absl::StatusOr<plan::Experiment> experiment =
+        reader != nullptr ? reader->Read(out.plan) : plan::ExperimentFromJson(out.plan);
     if (!experiment.ok()) return Annotate(experiment.status(), name);
     out.experiment = *std::move(experiment);
   }

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/plan/experiment_reader.h"
 #include "common/store/queries.h"
 #include "common/store/statement.h"
 
@@ -16,8 +17,10 @@ JobRow ReadJob(const Statement& row);
 
 // "SELECT … FROM experiment e LEFT JOIN …"; append a WHERE. ReadRow reads its rows.
 const std::string& RowSelect(bool with_samples);
+// `reader` makes many rows faster; may be null.
 absl::StatusOr<ResultRow> ReadRow(const Statement& row, bool with_samples,
-                                  RowDetail detail = RowDetail::kWhole);
+                                  RowDetail detail = RowDetail::kWhole,
+                                  plan::ExperimentReader* reader = nullptr);
 
 // Steps through all rows of `query` and hands each to `read(query)`, which returns a status.
 template <typename Read>

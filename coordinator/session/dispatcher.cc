@@ -27,6 +27,9 @@ int64_t PauseThresholdNs(const DispatcherOptions& options) {
 constexpr int64_t kPairGraceSeconds = 10;
 
 constexpr int kMissedBeats = 3;  // then a stream counts as dead
+// Watchers hear of a job's progress that often; to describe a job looks at its open experiments,
+// which is too much for every single result. The end of a job is told at once.
+constexpr int64_t kPublishEveryNs = 100 * kNsPerMs;
 
 }  // namespace
 
@@ -246,8 +249,9 @@ void Dispatcher::Resumed(MonotonicTime now, int64_t gap_ns) {
 MonotonicTime Dispatcher::Turn(MonotonicTime now) {
   if (scheduler_->NextDeadline(now) <= now) Feed(scheduler::Tick{});
   if (now >= next_beat_) KeepBeats(now);
-  PublishDirtyJobs();
-  return std::min(scheduler_->NextDeadline(now), next_beat_);
+  PublishDirtyJobs(now);
+  const MonotonicTime deadline = std::min(scheduler_->NextDeadline(now), next_beat_);
+  return dirty_.empty() ? deadline : std::min(deadline, next_publish_);
 }
 
 void Dispatcher::KeepBeats(MonotonicTime now) {
@@ -271,16 +275,26 @@ void Dispatcher::KeepBeats(MonotonicTime now) {
   }
 }
 
-void Dispatcher::PublishDirtyJobs() {
-  for (const JobId& id : std::exchange(dirty_, {})) {
+void Dispatcher::PublishDirtyJobs(MonotonicTime now) {
+  const bool due = now >= next_publish_;
+  for (auto it = dirty_.begin(); it != dirty_.end();) {
+    const JobId id = *it;
     LiveJob* live = live_.FindJob(id);
-    if (live == nullptr) continue;
-    const bool finished = live->finished();
+    const bool watched = live != nullptr && feed_->HasWatchers(id);
+    const bool finished = live != nullptr && live->finished();
+    if (watched && !finished && !due) {
+      ++it;
+      continue;
+    }
     if (finished) {
       live->job.set_state(live->job.cancel_reason().empty() ? "finished" : "cancelled");
       live->job.set_finished_unix_ms(unix_now().ms);
     }
-    if (feed_->HasWatchers(id)) feed_->PublishJob(Describe(*live), finished);
+    if (watched) {
+      feed_->PublishJob(Describe(*live), finished);
+      next_publish_ = now + kPublishEveryNs;
+    }
+    it = dirty_.erase(it);
     if (!finished) continue;
     live_.RemoveJob(id);
     LearnFrom(id);

@@ -199,7 +199,7 @@ class Dispatcher {
   MonotonicTime Turn(MonotonicTime now);
   void Resumed(MonotonicTime now, int64_t gap_ns);
   void KeepBeats(MonotonicTime now);
-  void PublishDirtyJobs();
+  void PublishDirtyJobs(MonotonicTime now);
 
   // Workers (dispatcher_workers.cc)
   void OnHello(const std::shared_ptr<WorkerLink>& link, const v1::Hello& hello, v1::Welcome welcome,
@@ -298,6 +298,7 @@ class Dispatcher {
   MonotonicTime started_at_;
   int results_not_stored_ = 0;  // in a row
   MonotonicTime next_beat_;
+  MonotonicTime next_publish_;  // of changed jobs to their watchers
 
   // Last: its thread uses all of the above.
   const std::unique_ptr<EventLoop> loop_;

@@ -11,12 +11,15 @@
 
 #include "common/base/status.h"
 #include "common/base/version.h"
+#include "common/formats/results_text.h"
 #include "coordinator/control/jobs.h"
 #include "coordinator/web/pages.h"
 #include "nlohmann/json.hpp"
 
 namespace dynbench::web {
 namespace {
+
+constexpr int64_t kRowsPerStep = 500;
 
 // Another program on the same port is an error, not a share of its connections.
 void SocketOptions(socket_t socket) {
@@ -63,8 +66,15 @@ absl::StatusOr<std::string> PageBody(const Parts& parts, store::Database& db) {
 
 absl::StatusOr<std::string> ResultsBody(const Parts& parts, store::Database& db, JobId id) {
   ASSIGN_OR_RETURN(const auto job, control::LoadJob(parts.context, db, id));
-  ASSIGN_OR_RETURN(const auto rows, store::ListResults(db, id, ExperimentId(), 0, false));
-  return formats::JsonText(formats::ResultsJson(job.job, rows));
+  formats::ResultsText text(job.job);
+  ExperimentId after;
+  while (true) {
+    ASSIGN_OR_RETURN(const auto rows, store::ListResults(db, id, after, kRowsPerStep, false,
+                                                         store::RowDetail::kPlanAsText));
+    for (const store::ResultRow& row : rows) RETURN_IF_ERROR(text.Add(row));
+    if (static_cast<int64_t>(rows.size()) < kRowsPerStep) return text.Take();
+    after = rows.back().id;
+  }
 }
 
 }  // namespace
@@ -140,7 +150,10 @@ class HttpServer::Impl {
       status = made.status();
       if (made.ok()) body = *std::move(made);
     }
-    if (status.ok()) return response.set_content(body, type);
+    if (status.ok()) {  // moved: a job's results may have tens of megabytes
+      response.body = std::move(body);
+      return response.set_header("Content-Type", type);
+    }
     response.status = HttpCode(status);
     response.set_content(ErrorJson(std::string(status.message())), "application/json");
   }

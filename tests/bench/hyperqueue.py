@@ -10,6 +10,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import venv
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
@@ -19,6 +20,31 @@ from coordinator_side import TICKS, Coordinator, wait_until, write_suite
 from dynbench_side import binary
 
 LIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
+
+
+def times(pid: int) -> list:
+    """User and system time of a process and of its children that ended, in ticks."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            return [int(field) for field in file.read().rpartition(")")[2].split()[11:15]]
+    except OSError:
+        return [0] * 4
+
+
+def below(parents: list, name: str) -> list:
+    """The living children of `parents` with this name: (pid, times)."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/stat", encoding="ascii", errors="replace") as file:
+                head, _, rest = file.read().rpartition(")")
+        except OSError:
+            continue
+        if head.partition("(")[2].startswith(name) and int(rest.split()[1]) in parents:
+            found.append((int(entry), times(int(entry))))
+    return found
 
 
 class Workers:
@@ -37,13 +63,23 @@ class Workers:
         wait_until(lambda: coordinator.metrics()["dynbench_workers_connected"] == count,
                    "the workers")
 
-    def cpu_s(self) -> float:
-        """Of the workers and of what they waited for, so without lanes that still live."""
-        total = 0
-        for process in self.processes:
-            with open(f"/proc/{process.pid}/stat", encoding="ascii") as file:
-                total += sum(int(f) for f in file.read().rpartition(")")[2].split()[11:15])
-        return total / TICKS
+    def cpu_s(self, lanes: bool = True) -> float:
+        """Of the workers, of what they waited for, and of their lanes that still live with theirs."""
+        parents = [process.pid for process in self.processes]
+        pids = parents + [pid for pid, _ in below(parents, "dynbench-lane")] if lanes else parents
+        return sum(sum(times(pid)[0:4]) for pid in pids) / TICKS
+
+    def wait_until_quiet(self) -> None:
+        """Each worker checks its environment when it starts, which imports torch: as a cluster of the
+        peer's is up before it is measured, so is ours."""
+        parents = [process.pid for process in self.processes]
+        seen = [-1]
+
+        def quiet():
+            seen.append(sum(sum(time) for _, time in below(parents, "dynbench-runner")))
+            threading.Event().wait(1)
+            return seen[-1] == seen[-2]
+        wait_until(quiet, "the checks of the environments", 120)
 
     def close(self) -> None:
         for process in self.processes:
@@ -66,6 +102,7 @@ def ours(tasks: int, cores: int, environments: str) -> dict:
             coordinator.control(*words, "--wait", "--", "/bin/true", accept=(0, 1))
             jobs = json.loads(coordinator.control("status", "--json"))["jobs"]
             return max(jobs, key=lambda job: job["id"])
+        workers.wait_until_quiet()
         run(2 * cores)  # lanes are up
         cpu_s = coordinator.cpu_s(), workers.cpu_s()
         job = run(tasks)

@@ -2,6 +2,7 @@
 the coordinator needs) and as a whole process of dynbenchctl."""
 import argparse
 import os
+import resource
 import statistics
 import sys
 import tempfile
@@ -15,13 +16,22 @@ import report
 from coordinator_side import Coordinator
 
 
-def timed_ms(action, rounds: int) -> list:
+def children_cpu_s() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def measure(action, coordinator: Coordinator, rounds: int) -> dict:
+    """Wall time of each round, CPU per round of the coordinator and of the processes started."""
+    action()  # fills caches
     spans = []
-    for _ in range(rounds + 1):
+    cpu_s = coordinator.cpu_s(), children_cpu_s()
+    for _ in range(rounds):
         begun = time.monotonic()
         action()
         spans.append(1e3 * (time.monotonic() - begun))
-    return spans[1:]  # the first one fills caches
+    return {"ms": spans, "coordinator_cpu_ms": 1e3 * (coordinator.cpu_s() - cpu_s[0]) / rounds,
+            "client_cpu_ms": 1e3 * (children_cpu_s() - cpu_s[1]) / rounds}
 
 
 def main():
@@ -39,19 +49,23 @@ def main():
 
             def get(path):
                 return urllib.request.urlopen(f"{url}/{path}", timeout=60).read()
-            spans = {
-                "status_ms": timed_ms(lambda: get("status"), args.rounds),
-                "results_ms": timed_ms(lambda: get(f"jobs/{job}/results"), args.rounds),
-                "status_cli_ms": timed_ms(lambda: coordinator.control("status"), args.rounds),
-                "results_cli_ms": timed_ms(lambda: coordinator.control("results", str(job)),
-                                           args.rounds),
+            asked = {
+                "status": lambda: get("status"),
+                "results": lambda: get(f"jobs/{job}/results"),
+                "status_cli": lambda: coordinator.control("status"),
+                "results_cli": lambda: coordinator.control("results", str(job)),
             }
+            told = {name: measure(action, coordinator, args.rounds)
+                    for name, action in asked.items()}
         finally:
             coordinator.close()
-    figures = {name: statistics.median(values) for name, values in spans.items()}
-    figures |= {f"{name}_max": max(values) for name, values in spans.items()}
+    figures = {f"{name}_ms": statistics.median(m["ms"]) for name, m in told.items()}
+    figures |= {f"{name}_ms_max": max(m["ms"]) for name, m in told.items()}
+    figures |= {f"{name}_coordinator_cpu_ms": m["coordinator_cpu_ms"] for name, m in told.items()}
+    figures |= {f"{name}_client_cpu_ms": m["client_cpu_ms"] for name, m in told.items()
+                if name.endswith("_cli")}
     figures["results_stored"] = stored
-    report.print_report(report.report("query", figures, {"spans_ms": spans}), args.json)
+    report.print_report(report.report("query", figures, {"rounds": told}), args.json)
 
 
 if __name__ == "__main__":

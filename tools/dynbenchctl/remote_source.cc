@@ -34,10 +34,11 @@ class RemoteSource : public Source {
     const auto stream = client_->stub().ListResults(call.get(), request);
     std::vector<RowView> rows;
     v1::ResultPage page;
+    plan::ExperimentReader reader;
     absl::Status bad;
     while (stream->Read(&page)) {
       for (const v1::ResultRow& message : page.rows()) {
-        auto row = FromProto(message);
+        auto row = FromProto(message, &reader);
         if (row.ok()) {
           row->row.job = job;
           rows.push_back(*std::move(row));
@@ -184,12 +185,13 @@ JobView FromProto(const v1::Job& job) {
   return view;
 }
 
-absl::StatusOr<RowView> FromProto(const v1::ResultRow& message) {
+absl::StatusOr<RowView> FromProto(const v1::ResultRow& message, plan::ExperimentReader* reader) {
   RowView view;
   store::ResultRow& row = view.row;
   const std::string context = "experiment " + std::to_string(message.experiment().id());
   row.id = ExperimentId(message.experiment().id());
-  auto experiment = plan::ExperimentFromJson(message.experiment().json());
+  const std::string& plan = message.experiment().json();
+  auto experiment = reader != nullptr ? reader->Read(plan) : plan::ExperimentFromJson(plan);
   if (!experiment.ok()) return Annotate(experiment.status(), context);
   row.experiment = *std::move(experiment);
   row.state = message.state();

@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "common/base/status.h"
 #include "common/formats/compile_pays.h"
@@ -65,14 +66,13 @@ std::string TestOfCsv(Context& context, const std::vector<RowView>& rows) {
   return std::string(ToString(first));
 }
 
-absl::StatusOr<std::vector<RowView>> OfTest(const std::vector<RowView>& all,
-                                            const std::string& test) {
+absl::StatusOr<std::vector<RowView>> OfTest(std::vector<RowView> all, const std::string& test) {
   if (test.empty()) return all;
   std::vector<RowView> rows;
   std::set<std::string> tests;
-  for (const RowView& row : all) {
+  for (RowView& row : all) {
     tests.insert(std::string(ToString(row.row.experiment.test)));
-    if (ToString(row.row.experiment.test) == test) rows.push_back(row);
+    if (ToString(row.row.experiment.test) == test) rows.push_back(std::move(row));
   }
   if (!rows.empty()) return rows;
   std::string has;
@@ -125,11 +125,10 @@ VerbResult Results(Context& context, const Arguments& arguments) {
   RETURN_IF_ERROR(Check(arguments, context.globals));
   ASSIGN_OR_RETURN(const auto source, OpenSource(context.globals));
   ASSIGN_OR_RETURN(const JobView job, source->GetJob(id));
-  ASSIGN_OR_RETURN(const auto all,
-                   source->Results(id, arguments.samples || arguments.flags.raw_timings));
+  ASSIGN_OR_RETURN(auto all, source->Results(id, arguments.samples || arguments.flags.raw_timings));
   const bool one_test = arguments.csv && arguments.test.empty();
-  ASSIGN_OR_RETURN(const auto rows,
-                   OfTest(all, one_test ? TestOfCsv(context, all) : arguments.test));
+  const std::string test = one_test ? TestOfCsv(context, all) : arguments.test;
+  ASSIGN_OR_RETURN(auto rows, OfTest(std::move(all), test));
   if (arguments.coverage) {
     PrintCoverage(context, arguments, job, rows);
   } else if (arguments.pays && context.globals.json) {
@@ -146,7 +145,7 @@ VerbResult Results(Context& context, const Arguments& arguments) {
     ASSIGN_OR_RETURN(const std::string csv, CsvOfOneTest(rows, output.options));
     context.out() << csv;
   } else {
-    context.out() << formats::ResultsTable(job.job, StoreRows(rows), StyleOf(context));
+    context.out() << formats::ResultsTable(job.job, StoreRows(std::move(rows)), StyleOf(context));
   }
   return ExitCode::kDone;
 }

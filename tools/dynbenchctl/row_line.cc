@@ -70,6 +70,13 @@ std::vector<store::ResultRow> StoreRows(const std::vector<RowView>& rows) {
   return stored;
 }
 
+std::vector<store::ResultRow> StoreRows(std::vector<RowView>&& rows) {
+  std::vector<store::ResultRow> stored;
+  stored.reserve(rows.size());
+  for (RowView& view : rows) stored.push_back(std::move(view.row));
+  return stored;
+}
+
 nlohmann::json ResultsJson(const JobView& job, const std::vector<RowView>& rows) {
   nlohmann::json json = formats::ResultsJson(job.job, StoreRows(rows));
   for (size_t i = 0; i < rows.size(); ++i) {

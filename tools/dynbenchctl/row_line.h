@@ -26,5 +26,6 @@ nlohmann::json ResultsJson(const JobView& job, const std::vector<RowView>& rows)
 
 // The rows without what only a coordinator knows.
 std::vector<store::ResultRow> StoreRows(const std::vector<RowView>& rows);
+std::vector<store::ResultRow> StoreRows(std::vector<RowView>&& rows);
 
 }  // namespace dynbench::cli

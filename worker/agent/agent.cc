@@ -30,6 +30,8 @@ namespace {
 
 constexpr int64_t kArtifactsOfAttemptBytes = int64_t{1} << 30;
 constexpr int64_t kLogEveryMs = 250;
+// Too short for people to notice, longer than the shortest experiments.
+constexpr int64_t kHoldReportsMs = 50;
 constexpr int64_t kDiskEveryMs = 5'000;
 // For the first checks, before the coordinator is told what there is.
 constexpr int64_t kFirstChecksMs = 1'000;
@@ -118,15 +120,12 @@ Agent::Agent(AgentOptions options, EventLoop* loop, Identity identity, Spool spo
   services.host_settings = [root = options_.host_root] { return ReadChangingSettings(root); };
   SlotReports reports;
   reports.started = [this](const v1::AttemptStarted& started) {
-    v1::WorkerMessage message;
-    *message.mutable_started() = started;
-    session_->Send(std::move(message));
+    held_.Started(started);
+    TellSoon();
   };
   reports.phase = [this](const AttemptId& attempt, plan::Phase phase) {
-    v1::WorkerMessage message;
-    *message.mutable_phase()->mutable_attempt() = proto::ToProto(attempt);
-    message.mutable_phase()->set_phase(std::string(plan::ToString(phase)));
-    session_->Send(std::move(message));
+    held_.Phase(attempt, phase);
+    TellSoon();
   };
   reports.finished = [this](const v1::AttemptFinished& finished) { OnFinished(finished); };
   reports.returned = [this](const AttemptId& attempt, const std::string& reason,
@@ -172,7 +171,7 @@ void Agent::EndLeftovers() {
 
 Agent::~Agent() {
   for (EventLoop::TimerId timer : {beat_timer_, log_timer_, disk_timer_, drain_timer_, stop_timer_,
-                                   health_timer_, activity_timer_, first_timer_}) {
+                                   health_timer_, activity_timer_, first_timer_, held_timer_}) {
     loop_->Cancel(timer);
   }
   if (const pid_t asking = asking_device_; asking > 0) kill(asking, SIGKILL);
@@ -280,6 +279,7 @@ void Agent::OnWelcome(const v1::Welcome& welcome) {
   TellActivities();
   RepeatReports();
   Beat();
+  TellHeld();
 }
 
 void Agent::OnLost(const std::string& reason) {
@@ -340,6 +340,7 @@ void Agent::OnRevoke(const v1::Revoke& revoke) {
 void Agent::OnFinished(const v1::AttemptFinished& finished) {
   const AttemptId attempt = proto::FromProto(finished.attempt());
   watched_.erase(attempt);
+  held_.Drop(attempt);
   auto file = spool_.Hold(finished);
   if (!file) return;
   spool_writer_.Write(*std::move(file), [this, finished](const absl::Status& stored) {
@@ -368,12 +369,25 @@ void Agent::SendReturned(const AttemptId& attempt, const std::string& reason, bo
 
 void Agent::SendReturned(const v1::AttemptReturned& returned) {
   if (!session_->connected()) {
-    untold_[proto::FromProto(returned.attempt())] = returned;
+    const AttemptId attempt = proto::FromProto(returned.attempt());
+    held_.Drop(attempt);
+    untold_[attempt] = returned;
     return;
   }
+  TellHeld();
   v1::WorkerMessage message;
   *message.mutable_returned() = returned;
   session_->Send(std::move(message));
+}
+
+void Agent::TellSoon() {
+  if (held_timer_ == 0) held_timer_ = loop_->After(kHoldReportsMs, [this] { TellHeld(); });
+}
+
+void Agent::TellHeld() {
+  loop_->Cancel(std::exchange(held_timer_, 0));
+  if (!session_->connected()) return;  // Welcome comes back to it
+  for (v1::WorkerMessage& message : held_.Take()) session_->Send(std::move(message));
 }
 
 void Agent::OnWatchLog(const v1::WatchLog& watch) {

@@ -18,6 +18,7 @@
 #include "worker/agent/caches.h"
 #include "worker/agent/environment_watch.h"
 #include "worker/agent/file_fetcher.h"
+#include "worker/agent/held_reports.h"
 #include "worker/agent/identity.h"
 #include "worker/agent/journal.h"
 #include "worker/agent/messages.h"
@@ -102,6 +103,8 @@ class Agent {
   void SendFinished(const v1::AttemptFinished& finished);
   void SendReturned(const AttemptId& attempt, const std::string& reason, bool infrastructure);
   void SendReturned(const v1::AttemptReturned& returned);
+  void TellSoon();
+  void TellHeld();
   void SendLogs();
   void SendSlots();
   void Beat();
@@ -169,6 +172,7 @@ class Agent {
   std::map<std::string, std::string> environment_hashes_;  // as they were looked at
   std::unique_ptr<SessionClient> session_;
   std::unique_ptr<EnvironmentWatch> environments_;
+  HeldReports held_;
   std::map<AttemptId, int64_t> watched_;  // log offset that the coordinator has
   // Returned while the coordinator could not be told.
   std::map<AttemptId, v1::AttemptReturned> untold_;
@@ -181,7 +185,8 @@ class Agent {
   bool session_started_ = false;
   int64_t beat_interval_ms_ = 5'000;
   EventLoop::TimerId beat_timer_ = 0, log_timer_ = 0, disk_timer_ = 0, drain_timer_ = 0,
-                     stop_timer_ = 0, health_timer_ = 0, activity_timer_ = 0, first_timer_ = 0;
+                     stop_timer_ = 0, health_timer_ = 0, activity_timer_ = 0, first_timer_ = 0,
+                     held_timer_ = 0;
 };
 
 }  // namespace dynbench::worker

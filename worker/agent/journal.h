@@ -1,6 +1,7 @@
 // Which attempts run, on disk (D/running.json), so that a process that was killed leaves word of
-// what died with it. Thread-compatible. Writing takes milliseconds, and experiments may take less,
-// so it happens on another thread where there is one, and only of the newest state.
+// what died with it. Thread-compatible. Experiments may be shorter than a write, so that happens on
+// another thread where there is one, and only of the newest state. The death of the process leaves
+// every state that was written, that of the host one that is older by at most 0.1 s.
 #pragma once
 
 #include <memory>

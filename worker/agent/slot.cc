@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -152,16 +151,9 @@ void Slot::Begin(Planned planned) {
 // Its folder, and the files that it needs.
 void Slot::MakeReady(const std::shared_ptr<Run>& run) {
   services_.preparer->Post([this, run, alive = std::weak_ptr<bool>(alive_)] {
-    absl::Status status = absl::OkStatus();
     const auto work = services_.folders->Make(run->planned.id);
-    if (!work.ok()) {
-      status = work.status();
-    } else {
-      run->work = *work;
-      // For people who look into a kept folder, so it need not survive a power cut; the runner gets
-      // it over its socket.
-      std::ofstream(run->work.root + "/experiment.json", std::ios::binary) << run->planned.json;
-    }
+    absl::Status status = work.status();
+    if (work.ok()) run->work = *work;
     const plan::ModelSource& source = run->experiment.source;
     if (status.ok() && source.loader == "path") {
       auto file = services_.fetch_file(source.file_sha256);
@@ -442,8 +434,8 @@ void Slot::OnPhaseLimit(const std::shared_ptr<Run>& run, const std::string& reas
   SetActivity(run, Activity::kCleaning);
   const std::string note =
       absl::StrCat(plan::DisplayName(run->experiment), ": ended early: ", reason);
-  services_.janitor->Post([services = services_, work = run->work, log, note] {
-    services.folders->Keep(work, log, note);
+  services_.janitor->Post([services = services_, run, log, note] {
+    services.folders->Keep(run->work, run->planned.json, log, note);
   });
   if (!run->dropped && !run->give_back.empty()) {
     reports_.returned(run->planned.id, run->give_back, /*infrastructure=*/false);
@@ -463,16 +455,16 @@ void Slot::CleanUp(const Run& run, const plan::Result& result, const std::string
                       result.start_proof.cache_misses > 0;
   const std::string note =
       absl::StrCat(plan::DisplayName(run.experiment), ": ", result.status, ": ", result.error);
-  services_.janitor->Post(
-      [services = services_, work = run.work, key = run.cache_key, adopt, missed, keep, log, note] {
-        if (adopt) services.caches->Adopt(work.cache_dir, key);
-        if (missed) services.caches->Discard(key);
-        if (keep) {
-          services.folders->Keep(work, log, note);
-        } else {
-          services.folders->Remove(work);
-        }
-      });
+  services_.janitor->Post([services = services_, work = run.work, key = run.cache_key, adopt,
+                           missed, keep, log, note, experiment_json = run.planned.json] {
+    if (adopt) services.caches->Adopt(work.cache_dir, key);
+    if (missed) services.caches->Discard(key);
+    if (keep) {
+      services.folders->Keep(work, experiment_json, log, note);
+    } else {
+      services.folders->Remove(work);
+    }
+  });
 }
 
 void Slot::Forget(const std::shared_ptr<Run>& run) {

@@ -2,8 +2,8 @@
 // success, kept after a failure up to a count. Thread-compatible: one thread makes, one removes.
 #pragma once
 
+#include <deque>
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "common/base/ids.h"
@@ -24,17 +24,22 @@ class WorkFolders {
   // An empty folder; what an earlier try of the same attempt left is removed first.
   absl::StatusOr<WorkFolder> Make(const AttemptId& attempt);
   void Remove(const WorkFolder& work);
-  // Leaves log, result and experiment for people, drops the caches, and removes the oldest kept
-  // folders beyond the count.
-  void Keep(const WorkFolder& work, const std::string& log, const std::string& note);
+  // Leaves log (unless it is empty), experiment and note for people, drops the caches, and removes
+  // the oldest kept folders beyond the count.
+  void Keep(const WorkFolder& work, const std::string& experiment_json, const std::string& log,
+            const std::string& note);
   // At start: folders that a killed process left are kept as failures are. Returns how many.
   int SweepLeftovers();
 
  private:
+  static absl::StatusOr<WorkFolder> MakeWhole(const WorkFolder& work);
+  void ListKept();
   void RemoveOldest();
 
   std::string folder_;
   int keep_;
+  bool listed_ = false;
+  std::deque<std::string> kept_;  // the oldest first
 };
 
 }  // namespace dynbench::worker

@@ -4,12 +4,19 @@
 #include <sys/eventfd.h>
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "common/base/check.h"
 #include "common/base/time.h"
 
 namespace dynbench::worker {
+namespace {
+
+// Work that posts work: a few steps of it without asking for descriptors in between.
+constexpr int kRoundsPerTurn = 4;
+
+}  // namespace
 
 EventLoop::EventLoop()
     : epoll_(epoll_create1(EPOLL_CLOEXEC)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -21,10 +28,13 @@ EventLoop::EventLoop()
 }
 
 void EventLoop::Run() {
+  thread_.store(std::this_thread::get_id());
   while (true) {
-    RunPosted();
+    for (int i = 0; i < kRoundsPerTurn && RunPosted(); ++i) {
+    }
     if (stop_.load()) break;
-    const int wait_ms = RunTimers();
+    int wait_ms = RunTimers();
+    if (HasPosted()) wait_ms = 0;
     epoll_event events[64];
     const int n = epoll_wait(epoll_.get(), events, 64, wait_ms);
     for (int i = 0; i < n; ++i) {
@@ -35,7 +45,8 @@ void EventLoop::Run() {
       (*task)();
     }
   }
-  RunPosted();
+  for (int i = 0; i < kRoundsPerTurn && RunPosted(); ++i) {
+  }
 }
 
 void EventLoop::Stop() {
@@ -44,10 +55,14 @@ void EventLoop::Stop() {
 }
 
 void EventLoop::Post(Task task) {
+  bool first = false;
   {
     MutexLock lock(mu_);
+    first = posted_.empty();
     posted_.push_back(std::move(task));
   }
+  // It is awake already: by the first one's doing, or because it is the one who posts.
+  if (!first || thread_.load() == std::this_thread::get_id()) return;
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t n = write(wake_.get(), &one, sizeof one);
 }
@@ -74,13 +89,19 @@ void EventLoop::Cancel(TimerId timer) {
   std::erase_if(timers_, [&](const auto& entry) { return entry.second.id == timer; });
 }
 
-void EventLoop::RunPosted() {
+bool EventLoop::HasPosted() {
+  MutexLock lock(mu_);
+  return !posted_.empty();
+}
+
+bool EventLoop::RunPosted() {
   std::vector<Task> tasks;
   {
     MutexLock lock(mu_);
     tasks.swap(posted_);
   }
   for (Task& task : tasks) task();
+  return !tasks.empty();
 }
 
 int EventLoop::RunTimers() {

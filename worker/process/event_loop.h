@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "common/base/mutex.h"
@@ -40,7 +41,8 @@ class EventLoop {
   void Cancel(TimerId timer);
 
  private:
-  void RunPosted();
+  bool RunPosted();  // false: there was nothing
+  bool HasPosted();
   int RunTimers();  // returns milliseconds until the next one; -1: none
 
   struct Timer {
@@ -56,6 +58,7 @@ class EventLoop {
   Mutex mu_;
   std::vector<Task> posted_ GUARDED_BY(mu_);
   std::atomic<bool> stop_{false};
+  std::atomic<std::thread::id> thread_{};  // that runs it
 };
 
 }  // namespace dynbench::worker

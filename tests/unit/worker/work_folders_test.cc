@@ -27,7 +27,7 @@ TEST(WorkFolders, ArePrivateAndOnlyTheNewestFailuresStay) {
   folders.Remove(made[3]);
   EXPECT_FALSE(fs::exists(made[3].root));
   for (int i = 0; i < 3; ++i) {
-    folders.Keep(made[i], "its log", "crash");
+    folders.Keep(made[i], "{}", "its log", "crash");
     if (fs::exists(made[i].root)) {
       fs::last_write_time(made[i].root + "/kept.txt",
                           fs::file_time_type::clock::now() - std::chrono::hours(10 - i));
@@ -35,7 +35,38 @@ TEST(WorkFolders, ArePrivateAndOnlyTheNewestFailuresStay) {
   }
   EXPECT_FALSE(fs::exists(made[0].root)) << "the oldest goes";
   EXPECT_EQ(ReadText(made[2].root + "/log"), "its log");
+  EXPECT_EQ(ReadText(made[2].root + "/experiment.json"), "{}");
   EXPECT_FALSE(fs::exists(made[2].cache_dir)) << "caches are large and no evidence";
+}
+
+TEST(WorkFolders, FailuresOfAnEarlierProcessAgeAwayFirst) {
+  ScratchDir dir;
+  std::vector<WorkFolder> made;
+  for (int i = 1; i <= 3; ++i) {
+    WorkFolders process(dir / "work", 2);  // each in a process of its own
+    auto work = process.Make({ExperimentId(i), LeaseEpoch(9)});
+    ASSERT_TRUE(work.ok()) << work.status();
+    made.push_back(*work);
+    process.Keep(*work, "{}", "", "crash");
+    if (i == 3) break;
+    fs::last_write_time(work->root + "/kept.txt",
+                        fs::file_time_type::clock::now() - std::chrono::hours(10 + i));
+  }
+  EXPECT_TRUE(fs::exists(made[0].root)) << "the older mark is that of the second";
+  EXPECT_FALSE(fs::exists(made[1].root));
+  EXPECT_TRUE(fs::exists(made[2].root));
+}
+
+TEST(WorkFolders, WhatAnEarlierTryOfTheSameAttemptLeftIsRemovedFirst) {
+  ScratchDir dir;
+  WorkFolders folders(dir / "work", 2);
+  const AttemptId attempt{ExperimentId(1), LeaseEpoch(9)};
+  const auto first = folders.Make(attempt);
+  ASSERT_TRUE(first.ok()) << first.status();
+  WriteText(first->run_dir + "/left", "over");
+  const auto second = folders.Make(attempt);
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_TRUE(fs::is_empty(second->run_dir));
 }
 
 TEST(WorkFolders, WhatAKilledProcessLeftIsKeptAsAFailureAndAgesAway) {
