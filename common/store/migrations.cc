@@ -11,6 +11,7 @@
 #include "common/store/schema_v5.h"
 #include "common/store/schema_v6.h"
 #include "common/store/schema_v7.h"
+#include "common/store/schema_v8.h"
 #include "common/store/statement.h"
 #include "common/store/store.h"
 
@@ -64,7 +65,7 @@ absl::Status ApplyStep(sqlite3* db, const Migration& step) {
 const std::vector<Migration>& Migrations() {
   static const auto* const migrations =
       new std::vector<Migration>{{1, kSchemaV1}, {2, kSchemaV2}, {3, kSchemaV3}, {4, kSchemaV4},
-                                 {5, kSchemaV5}, {6, kSchemaV6}, {7, kSchemaV7}};
+                                 {5, kSchemaV5}, {6, kSchemaV6}, {7, kSchemaV7}, {8, kSchemaV8}};
   CHECK_EQ(migrations->back().version, kSchemaVersion);
   return *migrations;
 }

@@ -17,7 +17,7 @@ struct sqlite3;
 
 namespace dynbench::store {
 
-inline constexpr int kSchemaVersion = 7;
+inline constexpr int kSchemaVersion = 8;
 
 enum class Access { kReadWrite, kReadOnly };
 

@@ -229,6 +229,9 @@ void Agent::NoteActivity(size_t i) {
   const bool checking =
       state.lanes == Activity::kIdle && !state.health.healthy() && !state.health.failed();
   state.log.Set(checking ? Activity::kPreflight : state.lanes, UnixNow().ms);
+  if (state.lanes == Activity::kIdle && making_) {
+    loop_->Post([this] { making_->SlotsChanged(); });
+  }
   if (state.lanes == Activity::kIdle && state.health.Due(NowMs())) {
     loop_->Post([this] { LookAtHealth(); });
   }

@@ -31,7 +31,8 @@ class ObjectStore {
   // Makes `path` a link of the object. NotFound: there is none.
   absl::Status LinkTo(const ManifestFile& file, const std::string& path) const;
 
-  // Removes what is of no environment. Not beside an installation.
+  // Removes what is of no environment. One that is also a file of an environment that was
+  // registered by hand takes no space and stays until that file goes. Not beside an installation.
   struct Swept {
     int64_t objects = 0, bytes = 0;
   };
