@@ -68,9 +68,11 @@ void EnvironmentKeeper::Joined(const WorkerId& id, const v1::Hello& hello, bool 
         Save(entry);
       }
     }
-    // What failed before may succeed now; what does not fit still does not.
+    // What failed before may succeed now; what does not fit may after a restart of the worker.
     const auto place = entry.places.find(id);
-    if (place != entry.places.end() && place->second.state != kUnfit) entry.places.erase(place);
+    if (place != entry.places.end() && (died || place->second.state != kUnfit)) {
+      entry.places.erase(place);
+    }
   }
   TellAll(id);
 }
@@ -301,6 +303,9 @@ absl::StatusOr<v1::FleetEnvironment> EnvironmentKeeper::Want(
   if (known != entries_.end()) {
     Entry& entry = known->second;
     if (entry.row.state == kReady) {
+      std::erase_if(entry.places, [](const auto& place) {
+        return place.second.state == kUnfit || place.second.state == kFailed;
+      });
       Push(entry);
       return Describe(entry);
     }

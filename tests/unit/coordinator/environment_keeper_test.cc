@@ -57,7 +57,10 @@ v1::EnvironmentReport ReportOf(const std::string& id, const std::string& state,
 
 class KeeperTest : public store::StoreTest {
  protected:
-  KeeperTest() { Restart(); }
+  void SetUp() override {
+    StoreTest::SetUp();
+    Restart();
+  }
 
   void Restart() {
     keeper_ = std::make_unique<EnvironmentKeeper>(EnvironmentKeeper::Services{
