@@ -24,10 +24,12 @@
 #include "worker/env_command.h"
 #include "worker/host/claims.h"
 #include "worker/host/core_set.h"
+#include "worker/host/host_settings.h"
 #include "worker/make_command.h"
 #include "worker/process/program_lane.h"
 #include "worker/process/unique_fd.h"
 #include "worker/process/watchdog.h"
+#include "worker/tuning_guard.h"
 
 namespace dynbench::worker {
 namespace {
@@ -53,6 +55,8 @@ struct Flags {
   int64_t grace_s = 0;
   int64_t recheck_s = 10;
   std::vector<std::string> labels;
+  std::string tune;
+  std::string host_root;
 };
 
 std::string Getenv(const char* name) {
@@ -181,6 +185,22 @@ absl::StatusOr<int> ParseLanes(const std::string& text) {
       absl::StrCat("--lanes \"", text, "\" is neither auto nor a number from 1 to 64"));
 }
 
+// Before anything is measured; the settings that are told are those in force.
+absl::StatusOr<std::unique_ptr<TuningGuard>> TuneHost(const Flags& flags,
+                                                      const std::vector<Gpu>& gpus, Claims* claims,
+                                                      AgentOptions* options) {
+  TuningRequest request = {flags.tune, flags.state_dir, flags.host_root, options->cores, {}};
+  for (const Gpu& gpu : gpus) request.gpus.push_back(gpu.uuid);
+  ASSIGN_OR_RETURN(std::unique_ptr<TuningGuard> guard, TuningGuard::Make(request, claims));
+  options->host_root = flags.host_root;
+  options->inventory.settings = ReadHostSettings(flags.host_root);
+  // The driver does not tell a lock, so that nothing else would show it.
+  for (const TuneWish& wish : guard->wishes()) {
+    if (wish.knob == "gpu-clocks") options->inventory.settings["GPU clocks"] = wish.value;
+  }
+  return guard;
+}
+
 absl::Status RunWorker(const Flags& flags) {
   // Blocked in every thread; taken from a descriptor below.
   sigset_t stops;
@@ -207,6 +227,8 @@ absl::Status RunWorker(const Flags& flags) {
   for (const int core : options.cores) wanted.push_back(absl::StrCat("core/", core));
   for (const Gpu& gpu : gpus) wanted.push_back(absl::StrCat("gpu/", gpu.uuid));
   RETURN_IF_ERROR(ClaimAll(claims, wanted));
+  ASSIGN_OR_RETURN(const std::unique_ptr<TuningGuard> tuning,
+                   TuneHost(flags, gpus, &claims, &options));
 
   options.coordinator = flags.coordinator;
   options.state_dir = flags.state_dir;
@@ -214,7 +236,10 @@ absl::Status RunWorker(const Flags& flags) {
   options.pool = flags.pool;
   ASSIGN_OR_RETURN(const int lanes, ParseLanes(flags.lanes));
   options.slots = PlanSlots(options.inventory, options.cores, gpus, lanes);
-  for (SlotShape& slot : options.slots) slot.freeze = !flags.no_freeze;
+  for (SlotShape& slot : options.slots) {
+    slot.freeze = !flags.no_freeze;
+    slot.tuning = tuning->text();
+  }
   options.disk_low_bytes = flags.disk_low_mib << 20;
   options.cache_cap_bytes = flags.cache_cap_mib << 20;
   options.artifacts_cap_bytes = flags.artifacts_cap_mib << 20;
@@ -296,6 +321,13 @@ int Main(int argc, char** argv) {
         "--no-freeze", flags.no_freeze,
         "Let other lanes run on while one measures: for tools/bench lanes, which shows what "
         "it costs; such numbers are good for nothing else");
+    to->add_option("--tune", flags.tune,
+                   "KEY=VALUE,…: governor, turbo, numa-balancing, huge-pages, gpu-clocks; set "
+                   "before anything is measured and put back at the end, also after a crash (off)")
+        ->type_name("LIST");
+    to->add_option("--host-root", flags.host_root,
+                   "A folder in the place of /: for tests of --tune")
+        ->group("");
     to->add_option("--disk-low-mib", flags.disk_low_mib, "Take no work with less free space")
         ->check(CLI::NonNegativeNumber);
     to->add_option("--cache-cap-mib", flags.cache_cap_mib, "Size of the store of prepared caches")

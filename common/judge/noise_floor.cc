@@ -17,12 +17,12 @@ std::string BuildOf(const Process& process) {
   return found == process.build.end() ? process.row.experiment.environment : found->second;
 }
 
-double SamplingVariance(std::optional<double> spread, int repeat) {
+double SamplingVariance(std::optional<double> spread, int64_t pairs) {
   if (!spread || !std::isfinite(*spread)) return 0;
   // The range may reach down from the median: on the logarithm's scale that is more.
   const double range = std::max(*spread, -std::log1p(-std::min(*spread, 0.95)));
   const double sigma = range / 1.3489795003921634;
-  return std::numbers::pi / 2 * sigma * sigma / std::max(1, repeat);
+  return std::numbers::pi / 2 * sigma * sigma / static_cast<double>(std::max<int64_t>(1, pairs));
 }
 
 bool HasSamples(Metric metric) {
@@ -37,10 +37,10 @@ double SamplingVariance(Metric metric, const std::vector<const Process*>& proces
   std::vector<double> variances;
   for (const Process* process : processes) {
     const plan::Metrics& m = process->row.result->metrics;
-    const int repeat = process->row.experiment.repeat;
+    const int64_t pairs = m.timed_pairs.value_or(process->row.experiment.repeat);
     double sum = 0;
-    if (metric != Metric::kCompiledLatency) sum += SamplingVariance(m.eager_spread, repeat);
-    if (metric != Metric::kEagerLatency) sum += SamplingVariance(m.compiled_spread, repeat);
+    if (metric != Metric::kCompiledLatency) sum += SamplingVariance(m.eager_spread, pairs);
+    if (metric != Metric::kEagerLatency) sum += SamplingVariance(m.compiled_spread, pairs);
     variances.push_back(sum);
   }
   return variances.empty() ? 0 : stats::Median(variances);

@@ -2,15 +2,13 @@
 
 #include <cmath>
 
+#include "common/base/window_flags.h"
 #include "common/judge/metrics.h"
 
 namespace dynbench::judge {
 namespace {
 
 using plan::Outcome;
-
-// What the worker notes of a window in which another lane ran on (worker/agent).
-constexpr char kUnfrozen[] = "could not be frozen";
 
 std::string Ended(const char* side, const plan::Result& result) {
   std::string text = std::string(side) + ": " + std::string(plan::ToString(result.outcome));
@@ -26,10 +24,9 @@ std::string Trouble(const char* side, const plan::Result& result) {
   if (!Measured(result) || result.blame == plan::Blame::kInfrastructure) {
     return Ended(side, result);
   }
-  for (const std::string& note : result.notes) {
-    if (note.find(kUnfrozen) != std::string::npos) return std::string(side) + ": " + note;
-  }
-  return "";
+  const std::string words =
+      WindowFlagWords(result.metrics.window_flags.value_or(0) & kDisturbsRound);
+  return words.empty() ? "" : std::string(side) + ": in its window " + words;
 }
 
 }  // namespace

@@ -32,7 +32,8 @@ struct RoundJudgement {
 };
 
 // Disturbed: a side was lost, skipped alone or failed through the host; its sides were measured
-// under different leases (so at different times, perhaps elsewhere); another lane ran in a window.
+// under different leases (so at different times, perhaps elsewhere); another lane ran in a window,
+// or a process of others was on the device (kDisturbsRound of common/base/window_flags.h).
 RoundJudgement JudgeRound(const RoundSide& base, const RoundSide& fresh);
 
 // What a round says of the compiled latency: log(new / base); none when a side has no figure.

@@ -113,6 +113,8 @@ void FillTest(const Request& request, const Configuration& configuration, Experi
     const bool repeat_given = request.given.contains("repeat") || configuration.repeat == 0;
     e->repeat = repeat_given ? request.repeat : configuration.repeat;
     e->iterations_per_run = request.iterations_per_run;
+    e->target_precision = request.target_precision;
+    e->precision_budget_ms = request.target_precision > 0 ? request.precision_budget_ms : 0;
     e->randomize_input = request.randomize_input;
     e->deterministic = request.deterministic || configuration.deterministic;
     e->collect_outputs = request.collect_outputs && e->mode == Mode::kTraining;
@@ -258,7 +260,13 @@ absl::StatusOr<Plan> Expand(const Request& request, const Catalog& catalog, cons
   ASSIGN_OR_RETURN(axes.configurations, ConfigurationsOf(request, catalog));
   RETURN_IF_ERROR(CheckRequest(request, axes.configurations));
   RETURN_IF_ERROR(CheckEngine(request, axes.configurations));
-  RETURN_IF_ERROR(Find(catalog.profiles, request.profile, "profile").status());
+  ASSIGN_OR_RETURN(const LaunchProfile* profile,
+                   Find(catalog.profiles, request.profile, "profile"));
+  if (request.target_precision > 0 && profile->instances > 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--target-precision cannot be met with --profile ", request.profile, ", which measures ",
+        profile->instances, " copies side by side that must end together; remove one of the two"));
+  }
   const Suite* suite = nullptr;
   Selection selection;
   if (IsBareCommand(request)) {

@@ -73,6 +73,10 @@ nlohmann::json ToPublicJson(const Experiment& e) {
   };
   if (e.test == Test::kAccuracy) json["tolerance"] = e.accuracy.tolerance;
   if (!e.command.empty()) json["command"] = e.command;
+  if (e.target_precision > 0) {
+    json["target_precision"] = e.target_precision;
+    json["precision_budget_s"] = static_cast<double>(e.precision_budget_ms) / 1e3;
+  }
   if (e.pair > 0) {
     json["pair"] = e.pair;
     json["round"] = e.round;
@@ -85,8 +89,9 @@ nlohmann::json ToPublicJson(const Experiment& e) {
 
 std::string SeriesKey(const Experiment& experiment) {
   Json json = DropDefaults(ToJsonObject(experiment), ToJsonObject(Experiment()));
-  for (const char* not_part_of_it : {"environment", "partition", "output", "planned_outcome",
-                                     "reason", "timeout_ms", "pair", "round", "side", "zygote"}) {
+  for (const char* not_part_of_it :
+       {"environment", "partition", "output", "planned_outcome", "reason", "timeout_ms", "pair",
+        "round", "side", "zygote", "target_precision", "precision_budget_ms"}) {
     json.erase(not_part_of_it);
   }
   // Its flags stand for fields that are in it, or select models; its folder is the host's.

@@ -133,6 +133,11 @@ struct Experiment {
   // Diagnostic rerun (`retry --debug`): "trace", "logs", "compile_debug", "profiler",
   // "memory_snapshot", "operator_inputs". Never mixed with timings: no samples are kept.
   std::vector<std::string> diagnostics;
+  // Performance: pairs beyond `repeat` until half of the 95 % interval of the speedup is at most
+  // this share of it (0: none), for at most so long. More samples of the same thing: not part of
+  // the series.
+  double target_precision = 0;
+  int64_t precision_budget_ms = 0;
   int instances = 1;  // performance: this many pinned copies at once on disjoint cores of the slot
   std::map<std::string, std::string> set_env;  // allow-listed variables for this experiment alone
 
@@ -162,11 +167,13 @@ absl::StatusOr<Experiment> ExperimentFromJson(std::string_view text);
 // The public JSON object of design section 15 ({suite, model, mode, test, configuration, precision,
 // device, environment, start, batch_size, partition, output, outcome, reason}) and, beyond it,
 // profile, options, tolerance (null but for accuracy), weights, repeat, threads,
-// effective_precision, optimizer and engine; with another engine than native also command.
+// effective_precision, optimizer and engine; with another engine than native also command, with a
+// target also target_precision and precision_budget_s.
 nlohmann::json ToPublicJson(const Experiment& experiment);
 
 // The key of what may be compared over time: everything but the environment, the partition, the
-// output, the place in a pair, the plan's outcome and the words of a script's command. The host's
+// output, the place in a pair, the plan's outcome, the limits (time, precision and its budget) and
+// the words of a script's command. The host's
 // part (device model, effective batch, weights, cores) is added by whoever knows it. 16 hexadecimal
 // digits of the SHA-256 of the canonical JSON less the fields that have their default.
 std::string SeriesKey(const Experiment& experiment);

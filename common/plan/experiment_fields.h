@@ -103,6 +103,8 @@ void VisitFields(S& e, Visit&& visit) {
   visit("measure_cache_lookup", e.measure_cache_lookup);
   visit("explain", e.explain);
   visit("diagnostics", e.diagnostics);
+  visit("target_precision", e.target_precision);
+  visit("precision_budget_ms", e.precision_budget_ms);
   visit("instances", e.instances);
   visit("set_env", e.set_env);
   visit("partition", e.partition);

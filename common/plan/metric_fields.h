@@ -62,6 +62,14 @@ void ForEachMetric(M& m, Visit&& visit) {
   visit("window_repeats", m.window_repeats);
   visit("device_clock_mhz", m.device_clock_mhz);
   visit("device_throttle_reasons", m.device_throttle_reasons);
+  visit("timed_pairs", m.timed_pairs);
+  visit("precision_reached", m.precision_reached);
+  visit("precision_budget_spent", m.precision_budget_spent);
+  visit("window_flags", m.window_flags);
+  visit("window_host_load", m.window_host_load);
+  visit("window_cpu_clock_mhz", m.window_cpu_clock_mhz);
+  visit("window_cpu_throttles", m.window_cpu_throttles);
+  visit("device_foreign_processes", m.device_foreign_processes);
 }
 
 }  // namespace dynbench::plan

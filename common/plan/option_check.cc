@@ -68,6 +68,7 @@ absl::Status CheckTests(const Request& r) {
       {timed, "repeat", changed("repeat", r.repeat != defaults.repeat)},
       {timed, "iterations-per-run",
        changed("iterations-per-run", r.iterations_per_run != defaults.iterations_per_run)},
+      {timed, "target-precision", changed("target-precision", r.target_precision != 0)},
       {timed, "randomize-input", r.randomize_input},
       {timed, "deterministic", r.deterministic},
       {timed, "collect-outputs", r.collect_outputs},

@@ -76,6 +76,7 @@ void VisitFields(S& m, Visit&& visit) {
   visit("iou_threshold", m.iou_threshold);
   visit("accuracy_runs", m.accuracy_runs);
   visit("newer", m.newer);
+  visit("typical_compile_s", m.typical_compile_s);
   visit("requires_versions", m.requires_versions);
   visit("parameters", m.parameters);
   visit("file", m.file);
@@ -126,6 +127,8 @@ void VisitFields(S& r, Visit&& visit) {
   visit("repeat", r.repeat);
   visit("iterations", r.iterations);
   visit("iterations_per_run", r.iterations_per_run);
+  visit("target_precision", r.target_precision);
+  visit("precision_budget_ms", r.precision_budget_ms);
   visit("threads", r.threads);
   visit("timeout_ms", r.timeout_ms);
   visit("channels_last", r.channels_last);

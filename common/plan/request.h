@@ -22,6 +22,10 @@
 
 namespace dynbench::plan {
 
+// Time for pairs beyond --repeat, as long as other lanes stand still at most.
+inline constexpr int64_t kPrecisionBudgetMs = 30'000;
+inline constexpr int64_t kPrecisionBudgetMaxMs = 600'000;
+
 struct Request {
   std::string suite;  // name of an installed suite; empty with `inline_suite` or a path model
   std::optional<Suite> inline_suite;       // a user's --suite FILE.yaml, already parsed
@@ -53,6 +57,8 @@ struct Request {
   int repeat = 30;
   int iterations = 2;
   int iterations_per_run = 1;
+  double target_precision = 0;  // a share; 0: none
+  int64_t precision_budget_ms = kPrecisionBudgetMs;
   int threads = 0;
   int64_t timeout_ms = 2'000'000;
   bool channels_last = false;

@@ -33,9 +33,36 @@ absl::Status Wrong(const std::string& message) { return absl::InvalidArgumentErr
 // More than any host has cores; OpenMP dies by SIGSEGV when it cannot start its threads.
 constexpr int64_t kThreadsMax = 4096;
 
+// Beyond it the interval says nothing.
+constexpr double kPrecisionMost = 0.5;
+
 absl::Status AtLeast(const std::string& flag, int64_t value, int64_t least) {
   if (value >= least) return absl::OkStatus();
   return Wrong(absl::StrCat("--", flag, " wants at least ", least, ", not ", value));
+}
+
+absl::Status CheckPrecision(const Request& r) {
+  const bool asked = r.given.contains("target-precision") || r.target_precision != 0;
+  if (!asked && r.given.contains("precision-budget")) {
+    return Wrong("--precision-budget has no effect alone; add --target-precision, such as 1%");
+  }
+  if (!asked) return absl::OkStatus();
+  if (!(r.target_precision > 0 && r.target_precision <= kPrecisionMost)) {
+    return Wrong(absl::StrCat("--target-precision wants a share above 0% and at most ",
+                              kPrecisionMost * 100, "%, such as 1%, not ", r.target_precision * 100,
+                              "%"));
+  }
+  if (r.precision_budget_ms < 1 || r.precision_budget_ms > kPrecisionBudgetMaxMs) {
+    return Wrong(absl::StrCat("--precision-budget wants a time above 0 and at most ",
+                              kPrecisionBudgetMaxMs / 60'000,
+                              "m: as long as the other lanes of the slot stand still"));
+  }
+  if (r.instances > 1) {
+    return Wrong(
+        "--target-precision cannot be met with --instances: copies that measure side by side must "
+        "end together; remove one of the two, or give --repeat");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckRanges(const Request& r) {
@@ -59,6 +86,7 @@ absl::Status CheckRanges(const Request& r) {
   RETURN_IF_ERROR(
       AtLeast("prompt-length", r.prompt_length, r.given.contains("prompt-length") ? 1 : 0));
   RETURN_IF_ERROR(AtLeast("instances", r.instances, 1));
+  RETURN_IF_ERROR(CheckPrecision(r));
   if (r.tolerance && !(*r.tolerance > 0)) {
     return Wrong("--accuracy-tolerance wants a number greater than 0");
   }

@@ -88,6 +88,22 @@ struct Metrics {
   std::optional<double> device_clock_mhz;
   // Bits as its driver reports them; 0: none but idleness
   std::optional<int64_t> device_throttle_reasons;
+  // Pairs that the medians are of
+  std::optional<int64_t> timed_pairs;
+  // Half of the 95 % interval of the median ratio / that ratio
+  std::optional<double> precision_reached;
+  // With --target-precision: 1 when its budget ended the sampling, 0 when it was met
+  std::optional<int64_t> precision_budget_spent;
+  // What was wrong with the window (common/base/window_flags.h); 0: nothing
+  std::optional<int64_t> window_flags;
+  // Share of the time of the host's other cores in which they were busy
+  std::optional<double> window_host_load;
+  // Of the measuring cores when the samples were taken, their mean
+  std::optional<double> window_cpu_clock_mhz;
+  // Times that the measuring cores or their package were throttled by heat meanwhile
+  std::optional<int64_t> window_cpu_throttles;
+  // Processes of others that had work on the accelerator when the window ended
+  std::optional<int64_t> device_foreign_processes;
 
   bool operator==(const Metrics&) const = default;
 };

@@ -217,6 +217,7 @@ std::optional<std::string> WithoutFlag(const Request& r) {
   if (r.tolerance) return "--tolerance VALUE";
   if (r.weights != Weights::kAuto || r.given.contains("weights")) return "--weights";
   if (r.instances > 1) return "--instances";
+  if (r.target_precision > 0) return "--target-precision";
   if (!r.diagnostics.empty()) return "a diagnostic rerun";
   if (std::find(r.tests.begin(), r.tests.end(), Test::kBatchSize) != r.tests.end()) {
     return "--find-batch-sizes";

@@ -51,6 +51,7 @@ absl::StatusOr<ModelRules> ReadModel(const YamlNode& node, const Draft& defaults
   reader.Text("class", &rules.class_name);
   reader.Text("flaky", &rules.flaky);
   reader.Bool("newer", &rules.newer);
+  reader.Positive("typical_compile_s", &rules.typical_compile_s);
   reader.TextMap("information", &rules.information);
   RETURN_IF_ERROR(reader.Finish());
   ModelRules settled = Settle(std::move(draft), loader);

@@ -93,6 +93,9 @@ struct ModelRules {
   std::string file;        // loader "path": path of the model file, relative to the suite file
   std::string class_name;  // loader "path"
   std::string flaky;       // why its accuracy is known to flicker; empty: it is not
+  // What compiling it cold took where its suite was measured last; 0: not known. Only the ratio
+  // between models matters: the longest begin first on a first night.
+  double typical_compile_s = 0;
   // Facts that are shown and never used, e.g. "batch_size_cpu_file" -> "64".
   std::map<std::string, std::string> information;
 

@@ -74,6 +74,7 @@ Json ModelJson(const ModelRules& rules) {
       {"skip", std::move(skip)},
       {"rules", std::move(values)},
       {"newer", rules.newer},
+      {"typical_compile_s", rules.typical_compile_s},
       {"requires", rules.requires_versions},
       {"parameters", rules.parameters},
       {"file", rules.file},

@@ -1,7 +1,6 @@
 #include "common/stats/intervals.h"
 
 #include <algorithm>
-#include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <stdexcept>
@@ -89,21 +88,6 @@ Interval BootstrapBca(std::span<const double> samples, const Statistic& statisti
   };
   const double tail = (1 - confidence) / 2;
   return {Quantile(values, adjusted(tail)), Quantile(values, adjusted(1 - tail))};
-}
-
-RankInterval MedianRankInterval(std::span<const double> samples, double confidence) {
-  Check(samples, confidence);
-  std::vector<double> sorted(samples.begin(), samples.end());
-  std::sort(sorted.begin(), sorted.end());
-  const size_t n = sorted.size();
-  const boost::math::binomial binomial(static_cast<double>(n), 0.5);
-  // Ranks r and n + 1 - r have confidence 1 - 2 P(B <= r - 1); the largest r that is enough.
-  size_t rank = 1;
-  const auto confidence_of = [&](size_t r) {
-    return 1 - 2 * boost::math::cdf(binomial, static_cast<double>(r - 1));
-  };
-  while (2 * (rank + 1) <= n && confidence_of(rank + 1) >= confidence) ++rank;
-  return {{sorted[rank - 1], sorted[n - rank]}, std::max(0.0, confidence_of(rank))};
 }
 
 }  // namespace dynbench::stats

@@ -34,15 +34,4 @@ Interval BootstrapPercentile(std::span<const double> samples, const Statistic& s
 Interval BootstrapBca(std::span<const double> samples, const Statistic& statistic,
                       double confidence, size_t resamples, Generator& generator);
 
-struct RankInterval {
-  Interval interval;
-  double confidence = 0;  // what the interval really has: at least what was asked, or the most
-                          // that so few samples can give
-};
-
-// Of the median, between two order statistics: the ranks are binomial quantiles, so the confidence
-// is exact for any continuous distribution (David and Nagaraja, "Order Statistics", 2003, 7.1).
-// Below six samples the whole range has less than 95 %; `confidence` says how much.
-RankInterval MedianRankInterval(std::span<const double> samples, double confidence);
-
 }  // namespace dynbench::stats

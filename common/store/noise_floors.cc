@@ -42,4 +42,21 @@ absl::StatusOr<std::vector<NoiseFloorRow>> ListNoiseFloors(Database& db, JobId j
   return floors;
 }
 
+absl::StatusOr<std::vector<JobId>> EndedSinceNoiseFloors(Database& db, int most) {
+  std::vector<JobId> jobs;
+  Statement select(
+      db,
+      "SELECT id FROM (SELECT id, finished_unix_ms FROM job WHERE state <> 'running'"
+      " AND finished_unix_ms >= coalesce((SELECT max(measured_unix_ms) FROM noise_floor), 0)"
+      " ORDER BY finished_unix_ms DESC, id DESC LIMIT ?) AS ended"
+      " WHERE NOT EXISTS (SELECT 1 FROM noise_floor f WHERE f.job = ended.id)"
+      " ORDER BY finished_unix_ms, id");
+  select.Bind(most);
+  RETURN_IF_ERROR(ForEachRow(select, [&](const Statement& row) {
+    jobs.emplace_back(row.Int(0));
+    return absl::OkStatus();
+  }));
+  return jobs;
+}
+
 }  // namespace dynbench::store

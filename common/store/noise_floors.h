@@ -31,4 +31,8 @@ absl::Status PutNoiseFloors(Database& db, const std::vector<NoiseFloorRow>& floo
 // By series, host and metric. `job` 0: of all jobs.
 absl::StatusOr<std::vector<NoiseFloorRow>> ListNoiseFloors(Database& db, JobId job = JobId());
 
+// Jobs that ended after the newest floor was learned and have none, in the order of their ends: of
+// the `most` that ended last. What ended before an A/A run was learned from was looked at then.
+absl::StatusOr<std::vector<JobId>> EndedSinceNoiseFloors(Database& db, int most);
+
 }  // namespace dynbench::store

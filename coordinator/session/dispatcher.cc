@@ -11,6 +11,7 @@
 #include "common/store/holds.h"
 #include "common/store/slot_time.h"
 #include "coordinator/session/known_workers.h"
+#include "coordinator/session/learn_noise.h"
 #include "coordinator/session/rows.h"
 #include "spdlog/spdlog.h"
 
@@ -80,6 +81,8 @@ absl::Status Dispatcher::Start(store::Database& reader) {
     Feed(known);
   }
   Recover(work, requests, rows);
+  ASSIGN_OR_RETURN(const auto unlearned, CalibrationsToLearn(reader));
+  for (const JobId job : unlearned) CommitNoise(job);
   loop_->Start(PauseThresholdNs(options_),
                {[this](MonotonicTime now) { return Turn(now); },
                 [this](MonotonicTime now, int64_t gap_ns) { Resumed(now, gap_ns); }});

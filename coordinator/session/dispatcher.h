@@ -205,6 +205,7 @@ class Dispatcher {
   void AdvancePairs(JobId job);
   // Of one that has ended: noise floors from an A/A run.
   void LearnFrom(JobId job);
+  void CommitNoise(JobId job);
   void Drop(const std::vector<PairJobs::Dropped>& dropped);
   MonotonicTime Turn(MonotonicTime now);
   void Resumed(MonotonicTime now, int64_t gap_ns);

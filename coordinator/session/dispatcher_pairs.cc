@@ -82,7 +82,10 @@ void Dispatcher::AdvancePairs(JobId job) {
 // After the job's last result: writes are committed in their order.
 void Dispatcher::LearnFrom(JobId job) {
   const plan::Request* request = pairs_.RequestOf(job);
-  if (request == nullptr || !IsCalibration(*request)) return;
+  if (request != nullptr && IsCalibration(*request)) CommitNoise(job);
+}
+
+void Dispatcher::CommitNoise(JobId job) {
   Commit(
       absl::StrCat("noise floors of job ", job.value),
       [job, at = unix_now()](store::Database& db) { return LearnNoise(db, job, at); }, nullptr);

@@ -11,6 +11,14 @@
 
 namespace dynbench::session {
 
+namespace {
+
+// As many may have ended within the moment in which a coordinator was killed; at each start their
+// requests are read.
+constexpr int kEndedAtMost = 100;
+
+}  // namespace
+
 bool IsCalibration(const plan::Request& request) {
   return plan::IsPairJob(request) && request.base == request.fresh;
 }
@@ -27,6 +35,17 @@ absl::Status LearnNoise(store::Database& db, JobId job, UnixTimeMs now) {
                       now});
   }
   return store::PutNoiseFloors(db, floors);
+}
+
+absl::StatusOr<std::vector<JobId>> CalibrationsToLearn(store::Database& reader) {
+  ASSIGN_OR_RETURN(const auto ended, store::EndedSinceNoiseFloors(reader, kEndedAtMost));
+  std::vector<JobId> calibrations;
+  for (const JobId job : ended) {
+    // One that this version cannot read is no reason not to start.
+    const auto request = store::GetRequest(reader, job);
+    if (request.ok() && IsCalibration(*request)) calibrations.push_back(job);
+  }
+  return calibrations;
 }
 
 }  // namespace dynbench::session

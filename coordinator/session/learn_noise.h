@@ -1,7 +1,10 @@
 // From an A/A run (a pair job of one environment against itself) to stored noise floors.
 #pragma once
 
+#include <vector>
+
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/plan/request.h"
@@ -14,5 +17,9 @@ bool IsCalibration(const plan::Request& request);
 // Reads the job's results and replaces the floors of their series. Inside the writer's transaction;
 // without effect for a job in which no two processes of a series were measured.
 absl::Status LearnNoise(store::Database& db, JobId job, UnixTimeMs now);
+
+// A/A runs that ended while nobody was there to learn from them (the coordinator was killed between
+// the last result and the floors), in the order of their ends.
+absl::StatusOr<std::vector<JobId>> CalibrationsToLearn(store::Database& reader);
 
 }  // namespace dynbench::session

@@ -42,6 +42,24 @@ void Predictions::Add(const std::string& key, double seconds, size_t kept) {
   if (values.size() > kept) values.erase(values.begin());
 }
 
+void Predictions::LoadTypical(const std::map<std::string, plan::Suite>& suites) {
+  MutexLock lock(mu_);
+  for (const auto& [name, suite] : suites) {
+    std::vector<double> all;
+    Typical typical;
+    for (const plan::ModelRules& model : suite.models) {
+      if (model.typical_compile_s <= 0) continue;
+      typical.of_model[model.name] = model.typical_compile_s;
+      all.push_back(model.typical_compile_s);
+    }
+    if (all.empty()) continue;
+    std::sort(all.begin(), all.end());
+    typical.median = Quantile(all, 0.5);
+    typical.longest = all.back();
+    typical_[name] = std::move(typical);
+  }
+}
+
 void Predictions::Load(const std::vector<store::PastDuration>& past) {
   for (const store::PastDuration& p : past) Observe(PredictionKeysOf(p), p.seconds, p.worker);
 }
@@ -80,6 +98,17 @@ bool Predictions::Find(const std::string& key, Prediction* prediction) const {
   return true;
 }
 
+void Predictions::PlaceAsTypical(const plan::Experiment& e, Prediction* prediction) const {
+  const auto suite = typical_.find(e.suite);
+  if (suite == typical_.end()) return;
+  const auto model = suite->second.of_model.find(e.model);
+  const bool told = model != suite->second.of_model.end();
+  // The suite's own history knows its longest better than the file does.
+  if (!told && prediction->basis == Prediction::Basis::kSuite) return;
+  prediction->place_s =
+      (told ? model->second : suite->second.longest) / suite->second.median * prediction->p50_s;
+}
+
 Prediction Predictions::Predict(const plan::Experiment& e) const {
   Prediction prediction{Prediction::Basis::kNothing, kUnknownSeconds, kUnknownSeconds,
                         kUnknownSeconds};
@@ -87,7 +116,10 @@ Prediction Predictions::Predict(const plan::Experiment& e) const {
   MutexLock lock(mu_);
   // A suite without history has no model and no series with one, and keys of series are costly.
   const std::string suite = SuiteKey(e.suite, tail);
-  if (seconds_.count(suite) == 0) return prediction;
+  if (seconds_.count(suite) == 0) {
+    PlaceAsTypical(e, &prediction);
+    return prediction;
+  }
   prediction.basis = Prediction::Basis::kModel;
   if (Find(ModelKey(e.suite, e.model, tail), &prediction)) {
     if (Find(SeriesKeyOf(e), &prediction)) prediction.basis = Prediction::Basis::kSeries;
@@ -95,6 +127,7 @@ Prediction Predictions::Predict(const plan::Experiment& e) const {
   }
   prediction.basis = Prediction::Basis::kSuite;
   Find(suite, &prediction);
+  PlaceAsTypical(e, &prediction);
   return prediction;
 }
 

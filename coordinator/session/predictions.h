@@ -15,6 +15,7 @@
 #include "common/base/ids.h"
 #include "common/base/mutex.h"
 #include "common/plan/experiment.h"
+#include "common/plan/suite.h"
 #include "common/store/queries.h"
 
 namespace dynbench::session {
@@ -24,9 +25,10 @@ struct Prediction {
   Basis basis = Basis::kNothing;
   double p50_s = 0;
   double p90_s = 0;
-  // By which it is placed. A model that was never measured may be any of its suite, also one of the
-  // longest: begun early it harms nobody, begun last it may stretch the night by all it takes. So
-  // it counts as one of the longest hundredth.
+  // By which it is placed. A model that was never measured here counts as what its suite's file
+  // says of it, in proportion; one of which it says nothing may be any of its suite, also one of
+  // the longest: begun early it harms nobody, begun last it may stretch the night by all it takes.
+  // So it counts as one of the longest hundredth.
   double place_s = 0;
 };
 
@@ -44,6 +46,9 @@ class Predictions {
   // ratio between experiments, so the figure matters little.
   static constexpr double kUnknownSeconds = 60;
 
+  // What the suites' files say of their models (ModelRules::typical_compile_s). Once, before all
+  // else.
+  void LoadTypical(const std::map<std::string, plan::Suite>& suites) EXCLUDES(mu_);
   // Oldest first.
   void Load(const std::vector<store::PastDuration>& past) EXCLUDES(mu_);
   // `worker` measured it; none: unknown.
@@ -66,10 +71,17 @@ class Predictions {
  private:
   void Add(const std::string& key, double seconds, size_t kept) REQUIRES(mu_);
   bool Find(const std::string& key, Prediction* prediction) const REQUIRES(mu_);
+  void PlaceAsTypical(const plan::Experiment& experiment, Prediction* prediction) const
+      REQUIRES(mu_);
 
   mutable Mutex mu_;
   std::map<std::string, std::vector<double>> seconds_ GUARDED_BY(mu_);  // by key, newest last
-  std::map<std::string, WorkerId> homes_ GUARDED_BY(mu_);               // by key of a series
+  struct Typical {
+    std::map<std::string, double> of_model;  // more than 0
+    double median = 0, longest = 0;
+  };
+  std::map<std::string, Typical> typical_ GUARDED_BY(mu_);  // by suite
+  std::map<std::string, WorkerId> homes_ GUARDED_BY(mu_);   // by key of a series
 };
 
 }  // namespace dynbench::session

@@ -59,7 +59,15 @@ namespace {
   X(window_foreign_load)        \
   X(window_repeats)             \
   X(device_clock_mhz)           \
-  X(device_throttle_reasons)
+  X(device_throttle_reasons)    \
+  X(timed_pairs)                \
+  X(precision_reached)          \
+  X(precision_budget_spent)     \
+  X(window_flags)               \
+  X(window_host_load)           \
+  X(window_cpu_clock_mhz)       \
+  X(window_cpu_throttles)       \
+  X(device_foreign_processes)
 
 absl::Status UnknownWord(const char* field, const std::string& word) {
   return absl::InvalidArgumentError(absl::StrCat(

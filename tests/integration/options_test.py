@@ -35,6 +35,20 @@ class Options(FleetTest):
         self.fleet.finish(job, 1, timeout_s=60)
         self.assertIn("no_such_setting", self.fleet.rows(job)["Good"]["error"])
 
+    def test_a_target_of_precision_goes_with_the_experiment_and_its_end_is_in_the_row(self):
+        flags = ("--performance", "--backend", "eager", "--repeat", "6", "--target-precision", "20%",
+                 "--precision-budget", "5s")
+        plan = self.fleet.ctl("plan", *self.fleet.only("Good"), *flags, "--json").expect().json()
+        self.assertEqual(plan["experiments"][0]["target_precision"], 0.2)
+        self.assertEqual(plan["experiments"][0]["precision_budget_s"], 5)
+        job = self.fleet.submit(*self.fleet.only("Good"), *flags)
+        self.fleet.finish(job, timeout_s=60)
+        metrics = self.fleet.rows(job)["Good"]["metrics"]
+        self.assertGreaterEqual(metrics["timed_pairs"], 6)
+        met = metrics["precision_reached"] <= 0.2
+        self.assertEqual(metrics["precision_budget_spent"], int(not met), metrics)
+        self.assertIn("window_flags", metrics)
+
     def test_each_child_has_its_own_folder(self):
         first, second = self.look("--backend", "eager"), self.look("--backend", "eager")
         self.assertNotEqual(first["cwd"], second["cwd"])

@@ -14,6 +14,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "common/base/durations.h"
 #include "common/base/sha256.h"
 #include "common/base/status.h"
@@ -156,6 +157,22 @@ absl::Status BuildSuite(const SubmitFlags& f, const std::string& cwd, BuiltReque
   return absl::OkStatus();
 }
 
+absl::Status BuildPrecision(const SubmitFlags& f, plan::Request* r) {
+  if (f.target_precision) {
+    double percent = 0;
+    if (!absl::SimpleAtod(absl::StripSuffix(*f.target_precision, "%"), &percent)) {
+      return absl::InvalidArgumentError("--target-precision '" + *f.target_precision +
+                                        "': wants percent, such as 1%");
+    }
+    r->target_precision = percent / 100;
+  }
+  if (f.precision_budget) {
+    ASSIGN_OR_RETURN(r->precision_budget_ms,
+                     ParseDurationMs(*f.precision_budget, "--precision-budget"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status BuildMeasuring(const SubmitFlags& f, const std::string& cwd, plan::Request* r) {
   r->batch_size = f.batch_size.value_or(0);
   if (f.batch_size_file) {
@@ -164,6 +181,7 @@ absl::Status BuildMeasuring(const SubmitFlags& f, const std::string& cwd, plan::
     ASSIGN_OR_RETURN(r->batch_sizes, ParseBatchSizes(text, path));
   }
   r->repeat = f.repeat.value_or(r->repeat);
+  RETURN_IF_ERROR(BuildPrecision(f, r));
   r->iterations = f.iterations.value_or(r->iterations);
   r->iterations_per_run = f.iterations_per_run.value_or(r->iterations_per_run);
   r->threads = f.threads.value_or(0);
@@ -285,9 +303,11 @@ std::set<std::string> GivenOptions(const SubmitFlags& f) {
       {"partition-id", f.partition_id.has_value()},
       {"partition-policy", f.partition_policy.has_value()},
       {"prompt-length", f.prompt_length.has_value()},
+      {"precision-budget", f.precision_budget.has_value()},
       {"profile", f.profile.has_value()},
       {"repeat", f.repeat.has_value()},
       {"rounds", f.rounds.has_value()},
+      {"target-precision", f.target_precision.has_value()},
       {"threads", f.threads.has_value()},
       {"timeout", f.timeout_s.has_value()},
       {"weights", f.weights.has_value()},

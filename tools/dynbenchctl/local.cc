@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Arguments {
-  std::string state_dir, lanes = "auto";
+  std::string state_dir, lanes = "auto", tune;
   std::optional<int> workers, port;
   std::vector<std::string> environments;
 };
@@ -39,6 +39,7 @@ absl::StatusOr<FleetOptions> OptionsOf(const Context& context, const LocalPaths&
   options.port = arguments.port.value_or(options.port);
   options.workers = arguments.workers.value_or(1);
   options.lanes = arguments.lanes;
+  options.tune = arguments.tune;
   ASSIGN_OR_RETURN(options.environments, ParsePairs("--env", arguments.environments));
   for (auto& [name, python] : options.environments) {
     // Not resolved further: a virtual environment's link decides what it is.
@@ -134,6 +135,11 @@ VerbResult Up(Context& context, const Arguments& arguments) {
       (!absl::SimpleAtoi(arguments.lanes, &lanes) || lanes < 1 || lanes > 64)) {
     return absl::InvalidArgumentError("--lanes wants auto or a number from 1 to 64");
   }
+  if (!arguments.tune.empty() && arguments.workers.value_or(1) > 1) {
+    return absl::InvalidArgumentError(
+        "--tune wants one worker: settings of a host hold for all of its workers; remove --workers "
+        "or tune the host yourself");
+  }
   if (arguments.port && (*arguments.port < 0 || *arguments.port > 65534)) {
     return absl::InvalidArgumentError("--port wants a number from 0 (any) to 65534");
   }
@@ -227,6 +233,12 @@ void AddLocal(CommandTree& tree) {
   up->add_option("--lanes", arguments->lanes,
                  "experiments side by side in each slot (default: auto)")
       ->type_name("N|auto")
+      ->group("flags");
+  up->add_option(
+        "--tune", arguments->tune,
+        "settings of the host while the worker lives, e.g. governor=performance,turbo=off; "
+        "put back at the end, also after a crash (default: none)")
+      ->type_name("LIST")
       ->group("flags");
   up->add_option("--env", arguments->environments,
                  "register this Python as environment NAME; repeatable (default: the one that "

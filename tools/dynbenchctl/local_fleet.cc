@@ -133,13 +133,21 @@ absl::Status StartWorkers(const LocalPaths& paths, const FleetOptions& options, 
     if (IsRunning(worker.process)) continue;
     worker.state_dir = paths.Worker(i + 1);
     RETURN_IF_ERROR(MakeFolder(worker.state_dir));
-    ASSIGN_OR_RETURN(
-        worker.process,
-        StartDaemon(
-            {options.bin_dir + "/dynbench-worker", "run", "--coordinator", state->address,
-             "--state-dir", worker.state_dir, "--environments-dir", paths.Environments(), "--share",
-             std::to_string(i + 1) + "/" + std::to_string(count), "--lanes", options.lanes},
-            paths.Log("worker-" + std::to_string(i + 1))));
+    std::vector<std::string> words = {options.bin_dir + "/dynbench-worker",
+                                      "run",
+                                      "--coordinator",
+                                      state->address,
+                                      "--state-dir",
+                                      worker.state_dir,
+                                      "--environments-dir",
+                                      paths.Environments(),
+                                      "--share",
+                                      std::to_string(i + 1) + "/" + std::to_string(count),
+                                      "--lanes",
+                                      options.lanes};
+    if (!options.tune.empty()) words.insert(words.end(), {"--tune", options.tune});
+    ASSIGN_OR_RETURN(worker.process,
+                     StartDaemon(words, paths.Log("worker-" + std::to_string(i + 1))));
     RETURN_IF_ERROR(WriteLocalState(paths, *state));
   }
   ASSIGN_OR_RETURN(auto client, Client::Connect(state->address));

@@ -34,6 +34,7 @@ struct FleetOptions {
   int port = 7411;      // 0: any
   int workers = 1;
   std::string lanes = "auto";                       // of each worker's slots
+  std::string tune;                                 // of the one worker; empty: nothing
   std::map<std::string, std::string> environments;  // name -> python, absolute
 };
 

@@ -115,6 +115,11 @@ void AddTest(const Experiment& e, Words* words) {
     number("--repeat", e.repeat, defaults.repeat);
     number("--iterations-per-run", e.iterations_per_run, defaults.iterations_per_run);
     number("--instances", e.instances, defaults.instances);
+    if (e.target_precision > 0) {
+      words->insert(words->end(),
+                    {"--target-precision", Json(e.target_precision * 100).dump() + "%",
+                     "--precision-budget", Seconds(e.precision_budget_ms) + "s"});
+    }
     switches = {{e.randomize_input, "--randomize-input"},
                 {e.collect_outputs, "--collect-outputs"},
                 {e.deterministic, "--deterministic"},

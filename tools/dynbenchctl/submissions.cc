@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 
 // Fields of a request that may be typed beside --preset; everything else is the preset's to decide.
-constexpr std::array<std::string_view, 28> kOpen = {"environments",
+constexpr std::array<std::string_view, 30> kOpen = {"environments",
                                                     "device",
                                                     "models",
                                                     "filters",
@@ -31,6 +31,8 @@ constexpr std::array<std::string_view, 28> kOpen = {"environments",
                                                     "partition_id",
                                                     "policy",
                                                     "repeat",
+                                                    "target_precision",
+                                                    "precision_budget_ms",
                                                     "threads",
                                                     "timeout_ms",
                                                     "set_env",

@@ -184,6 +184,11 @@ void AddMeasuring(Adder& add, SubmitFlags* f) {
   add.Value("--batch-size,--batch_size", &f->batch_size, "N", "instead of the suite's, as given");
   add.Value("--batch-size-file", &f->batch_size_file, "FILE", "lines of name,size");
   add.Value("-n,--repeat", &f->repeat, "N", "timed pairs of calls (default: 30)");
+  add.Value("--target-precision", &f->target_precision, "PERCENT",
+            "further pairs in the same window until half of the 95 % interval of the speedup is at "
+            "most this much of it, e.g. 1%");
+  add.Value("--precision-budget", &f->precision_budget, "DURATION",
+            "at most so long for those pairs (default: 30s)");
   add.Value("--iterations", &f->iterations, "N", "model steps of an accuracy run (default: 2)");
   add.Value("--iterations-per-run", &f->iterations_per_run, "N", "calls per sample (default: 1)");
   add.Value("-t,--threads", &f->threads, "N", "torch threads (default: the slot's cores)");

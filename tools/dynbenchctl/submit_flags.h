@@ -49,7 +49,7 @@ struct SubmitFlags {
 
   // Measuring.
   std::optional<int> batch_size, repeat, iterations, iterations_per_run, threads, instances;
-  std::optional<std::string> batch_size_file;
+  std::optional<std::string> batch_size_file, target_precision, precision_budget;
   std::optional<double> timeout_s;
   bool randomize_input = false, collect_outputs = false, deterministic = false;
   bool warm_peak_memory = false, cache_lookup = false;

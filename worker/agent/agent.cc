@@ -22,6 +22,8 @@
 #include "worker/agent/messages.h"
 #include "worker/host/alias_sweep.h"
 #include "worker/host/durable_file.h"
+#include "worker/host/host_settings.h"
+#include "worker/host/preflight.h"
 
 namespace dynbench::worker {
 namespace {
@@ -107,8 +109,13 @@ Agent::Agent(AgentOptions options, EventLoop* loop, Identity identity, Spool spo
   };
   services.profile = options_.profile;
   services.gpu_state = [gpus = options_.gpus](const std::string& uuid) {
-    return gpus ? gpus->State(uuid) : std::nullopt;
+    std::optional<GpuState> state = gpus ? gpus->State(uuid) : std::nullopt;
+    if (!state) return state;
+    const std::optional<GpuUse> use = gpus->Use(uuid);
+    if (use) state->foreign_processes = ForeignProcesses(*use, ListProcesses(), getpid());
+    return state;
   };
+  services.host_settings = [root = options_.host_root] { return ReadChangingSettings(root); };
   SlotReports reports;
   reports.started = [this](const v1::AttemptStarted& started) {
     v1::WorkerMessage message;

@@ -42,6 +42,7 @@ struct AgentOptions {
   std::string state_dir;
   std::string environments_dir;
   std::string pool;
+  std::string host_root = "";  // a folder in the place of /, for tests: where settings are read
   std::map<std::string, std::string> labels;  // the operator's and what was found
   std::shared_ptr<GpuProbe> gpus;             // asked by one thread at a time
   Inventory inventory;

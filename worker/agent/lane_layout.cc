@@ -5,9 +5,14 @@
 namespace dynbench::worker {
 namespace {
 
-constexpr int kMostLanes = 8;
-constexpr size_t kCpusOfLane = 2;
-constexpr int64_t kDeviceBytesOfLane = int64_t{12} << 30;
+// Compiling is one thread of Python: on 16 CPUs fourteen lanes of one were done in 0.72 of the time
+// that seven lanes of two took (docs/benchmarks.md).
+constexpr int kMostLanes = 16;
+constexpr size_t kCpusOfLane = 1;
+constexpr size_t kCpusLeft = 2;  // for the worker, the coordinator and the zygotes
+constexpr int64_t kDeviceBytesOfLane = int64_t{8} << 30;
+// Of the host: torch, its libraries' heap and a model's copies.
+constexpr int64_t kHostBytesOfLane = int64_t{6} << 30;
 
 std::vector<int> Cpus(const std::vector<std::vector<int>>& cores, size_t begin, size_t end) {
   std::vector<int> cpus;
@@ -16,18 +21,11 @@ std::vector<int> Cpus(const std::vector<std::vector<int>>& cores, size_t begin, 
   return cpus;
 }
 
-size_t FewestCpus(const std::vector<std::vector<int>>& cores) {
-  size_t fewest = cores.empty() ? 1 : cores[0].size();
-  for (const auto& core : cores) fewest = std::min(fewest, core.size());
-  return std::max<size_t>(fewest, 1);
-}
-
 // Whole physical cores where there is at least one for each lane.
 std::vector<std::vector<int>> WholeCores(const std::vector<std::vector<int>>& cores, size_t lanes) {
   // The first core is left over: that is where a kernel's own work goes by default.
   const size_t with_spare = (cores.size() - 1) / lanes;
-  const bool spare = with_spare * FewestCpus(cores) >= kCpusOfLane;
-  const size_t each = spare ? with_spare : cores.size() / lanes;
+  const size_t each = with_spare > 0 ? with_spare : cores.size() / lanes;
   const size_t first = cores.size() - each * lanes;
   std::vector<std::vector<int>> layout;
   for (size_t lane = 0; lane < lanes; ++lane) {
@@ -38,15 +36,14 @@ std::vector<std::vector<int>> WholeCores(const std::vector<std::vector<int>>& co
 
 }  // namespace
 
-int LanesOfGpu(const std::vector<std::vector<int>>& physical_cores, int64_t device_memory_bytes) {
-  const size_t cores = physical_cores.size();
-  const size_t cpus = cores > 1 ? Cpus(physical_cores, 1, cores).size() : 0;
-  auto lanes = static_cast<int>(std::min<size_t>(cpus / kCpusOfLane, kMostLanes));
-  if (device_memory_bytes > 0) {
-    lanes = static_cast<int>(
-        std::min<int64_t>(lanes, std::max<int64_t>(device_memory_bytes / kDeviceBytesOfLane, 1)));
-  }
-  return std::max(lanes, 1);
+int LanesOfGpu(const std::vector<std::vector<int>>& physical_cores, int64_t device_memory_bytes,
+               int64_t host_memory_bytes) {
+  const size_t cpus = Cpus(physical_cores, 0, physical_cores.size()).size();
+  auto lanes = static_cast<int64_t>(
+      std::min<size_t>(cpus > kCpusLeft ? (cpus - kCpusLeft) / kCpusOfLane : 1, kMostLanes));
+  if (device_memory_bytes > 0) lanes = std::min(lanes, device_memory_bytes / kDeviceBytesOfLane);
+  if (host_memory_bytes > 0) lanes = std::min(lanes, host_memory_bytes / kHostBytesOfLane);
+  return static_cast<int>(std::max<int64_t>(lanes, 1));
 }
 
 std::vector<std::vector<int>> LayOutLanes(const std::vector<std::vector<int>>& physical_cores,
@@ -56,9 +53,10 @@ std::vector<std::vector<int>> LayOutLanes(const std::vector<std::vector<int>>& p
   if (count == 1 || cpus.empty()) return std::vector<std::vector<int>>(count, cpus);
   if (physical_cores.size() >= count) return WholeCores(physical_cores, count);
   const size_t each = std::max<size_t>(cpus.size() / count, 1);
+  const size_t left = cpus.size() > each * count ? cpus.size() - each * count : 0;
   std::vector<std::vector<int>> layout;
   for (size_t lane = 0; lane < count; ++lane) {
-    const size_t first = lane * each % cpus.size();
+    const size_t first = (left + lane * each) % cpus.size();
     layout.emplace_back(cpus.begin() + first, cpus.begin() + first + each);
   }
   return layout;

@@ -7,10 +7,10 @@
 
 namespace dynbench::worker {
 
-// One lane for every two logical CPUs (compiling is one thread of Python and what it waits for),
-// one physical core left for the worker and the coordinator, at most eight, and 12 GiB of device
-// memory for each; 0 bytes: not known. At least one.
-int LanesOfGpu(const std::vector<std::vector<int>>& physical_cores, int64_t device_memory_bytes);
+// One lane for every logical CPU but two (compiling is one thread of Python), at most sixteen, with
+// 8 GiB of device memory and 6 GiB of the host's for each; 0 bytes: not known. At least one.
+int LanesOfGpu(const std::vector<std::vector<int>>& physical_cores, int64_t device_memory_bytes,
+               int64_t host_memory_bytes);
 
 // The cores of each lane: disjoint, equally many (so that compile seconds of lanes can be
 // compared), physical cores whole. `physical_cores` holds the logical CPUs of each. One physical

@@ -37,4 +37,17 @@ v1::Slot ToProto(const SlotShape& shape, const SlotBlock& block) {
   return message;
 }
 
+void TakePhaseLimits(const std::vector<v1::PhaseLimit>& limits, AttemptSpec* spec) {
+  for (const v1::PhaseLimit& limit : limits) {
+    const auto phase = plan::ParsePhase(limit.phase());
+    if (!phase || limit.limit_ms() <= 0) continue;  // of a newer coordinator
+    spec->phase_limits_ms[*phase] = limit.limit_ms();
+    // Learned from rows of the series without such a target, too.
+    if (*phase == plan::Phase::kMeasure) {
+      spec->phase_limits_ms[*phase] += spec->experiment.precision_budget_ms;
+    }
+    spec->phase_limit_origins[*phase] = limit.origin();
+  }
+}
+
 }  // namespace dynbench::worker

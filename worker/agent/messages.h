@@ -2,9 +2,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "dynbench/v1/session.pb.h"
 #include "worker/agent/slot.h"
+#include "worker/engine/engine.h"
 #include "worker/host/environment.h"
 
 namespace dynbench::worker {
@@ -17,5 +19,9 @@ struct SlotBlock {
   std::string reason;
 };
 v1::Slot ToProto(const SlotShape& shape, const SlotBlock& block);
+
+// What the coordinator has learned, over the spec's experiment; limits that this version does not
+// know are passed over.
+void TakePhaseLimits(const std::vector<v1::PhaseLimit>& limits, AttemptSpec* spec);
 
 }  // namespace dynbench::worker

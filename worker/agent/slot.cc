@@ -11,6 +11,7 @@
 #include "common/plan/script_command.h"
 #include "proto/dynbench/convert.h"
 #include "spdlog/spdlog.h"
+#include "worker/agent/messages.h"
 #include "worker/agent/slot_run.h"
 #include "worker/agent/slot_sharing.h"
 #include "worker/engine/native_engine.h"
@@ -22,15 +23,6 @@ namespace dynbench::worker {
 namespace {
 
 constexpr int64_t kRestAfterTroubleMs = 1'000;
-
-void TakePhaseLimits(const std::vector<v1::PhaseLimit>& limits, AttemptSpec* spec) {
-  for (const v1::PhaseLimit& limit : limits) {
-    const auto phase = plan::ParsePhase(limit.phase());
-    if (!phase || limit.limit_ms() <= 0) continue;  // of a newer coordinator
-    spec->phase_limits_ms[*phase] = limit.limit_ms();
-    spec->phase_limit_origins[*phase] = limit.origin();
-  }
-}
 
 }  // namespace
 
@@ -271,6 +263,7 @@ void Slot::Launch(const std::shared_ptr<Run>& run) {
   const absl::Status made = MakePrivateFolder(spec.precompiled_headers_dir);
   if (!made.ok()) return OnReturned(run, std::string(made.message()));
   run->in_engine = true;
+  if (LooksAtHost(*run)) run->host_settings = services_.host_settings();
   for (const auto& [id, other] : running_) {
     if (other == run || !other->in_engine) continue;
     run->had_company = other->had_company = true;
@@ -298,8 +291,12 @@ AttemptObserver Slot::Observe(const std::shared_ptr<Run>& run) {
     });
   };
   observer.log = [log = run->log](int64_t, std::string_view bytes) { log->Append(bytes); };
-  observer.window = [this, run, on_loop](std::function<void()> granted) {
-    on_loop([this, run, granted = std::move(granted)] { OnWindow(run, granted); });
+  observer.window = [this, run, on_loop](DeviceUse use, std::function<void(int64_t)> granted) {
+    on_loop([this, run, use, granted = std::move(granted)] { OnWindow(run, use, granted); });
+  };
+  observer.off_device = [this, run, on_loop] { on_loop([this, run] { OnOffDevice(run); }); };
+  observer.look = [this, run, on_loop](std::function<void(const WindowState&)> answer) {
+    on_loop([this, run, answer = std::move(answer)] { answer(LookInWindow(*run)); });
   };
   observer.window_done = [this, run, on_loop] {
     on_loop([this, run] { ReleaseWindow(run->planned.id); });
@@ -373,12 +370,12 @@ void Slot::OnFinished(const std::shared_ptr<Run>& run, plan::Result result, std:
                                         std::string(same.message())));
   }
   if (WantsToRunAlone(*run, result)) return RunAgainAlone(run);
+  if (const auto why = HostChanged(*run, result); !why.empty()) return OnReturned(run, why);
   if (shape_.device == "cpu") BlameForMissingDevice(&result);
   device_memory_.Learn(run->experiment, result.metrics);
   AddDeviceState(run->gpu_state, &result);
-  if (!shape_.freeze && shape_.lanes > 1) {
-    result.notes.push_back("other lanes were not frozen during the window");
-  }
+  AddWindowFlags(run->compile_window_flags | run->window_flags, &result);
+  if (!shape_.tuning.empty()) result.in_force["host.tuning"] = shape_.tuning;
   result.notes.insert(result.notes.end(), run->notes.begin(), run->notes.end());
   KeepArtifacts(run, std::move(result), std::move(log));
 }

@@ -42,6 +42,7 @@ struct SlotShape {
   // The cores of each lane, fixed as long as the worker lives; empty: every lane has all of the
   // slot's. An experiment that owns the slot has all of them too.
   std::vector<std::vector<int>> lane_cores;
+  std::string tuning;  // of the host, by this worker (--tune); empty: none
   bool freeze = true;  // false: lanes run on in one another's windows (for the bench)
   // Of the host, for each process of an experiment; 0: not limited.
   int64_t process_memory_bytes = 0;
@@ -63,6 +64,9 @@ struct SlotServices {
   std::function<absl::StatusOr<plan::LaunchProfile>(const std::string& name)> profile;
   // How the GPU with this UUID runs now; nothing where its driver does not say. May be null.
   std::function<std::optional<GpuState>(const std::string& uuid)> gpu_state;
+  // What of the host may change under an attempt, as it is now: name for people -> value. May be
+  // null.
+  std::function<std::map<std::string, std::string>()> host_settings = nullptr;
 };
 
 // What a slot tells the agent, on the agent's loop.
@@ -126,6 +130,8 @@ class Slot {
   bool WantsToRunAlone(const Run& run, const plan::Result& result) const;
   void RunAgainAlone(const std::shared_ptr<Run>& run);
   void LookAtDevice(Run& run) const;
+  bool LooksAtHost(const Run& run) const;
+  std::string HostChanged(const Run& run, const plan::Result& result) const;
   void Prepare(const std::shared_ptr<Run>& run);
   void Launch(const std::shared_ptr<Run>& run);
   AttemptObserver Observe(const std::shared_ptr<Run>& run);
@@ -137,7 +143,12 @@ class Slot {
   void OnReturned(const std::shared_ptr<Run>& run, const std::string& reason);
   void OnPhaseLimit(const std::shared_ptr<Run>& run, const std::string& reason,
                     const std::string& log);
-  void OnWindow(const std::shared_ptr<Run>& run, std::function<void()> granted);
+  void OnWindow(const std::shared_ptr<Run>& run, DeviceUse use,
+                std::function<void(int64_t flags)> granted);
+  void OnOffDevice(const std::shared_ptr<Run>& run);
+  bool StandsStill(const Run& other, DeviceUse use) const;
+  WindowState LookInWindow(const Run& run) const;
+  void GiveWindow(const std::shared_ptr<Run>& run, int64_t flags);
   void GrantWindow(const AttemptId& attempt);
   void ReleaseWindow(const AttemptId& attempt);
   std::string CacheKey(const Run& run) const;

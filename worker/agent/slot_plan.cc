@@ -45,6 +45,7 @@ std::vector<SlotShape> PlanSlots(const Inventory& inventory, const std::vector<i
     slot.lanes = lanes > 0 ? lanes : 1;
     return {slot};
   }
+  const int64_t host_bytes = inventory.memory_limit_bytes / static_cast<int64_t>(gpus.size());
   for (size_t i = 0; i < gpus.size(); ++i) {
     SlotShape slot;
     slot.index = static_cast<int>(i);
@@ -57,7 +58,7 @@ std::vector<SlotShape> PlanSlots(const Inventory& inventory, const std::vector<i
     slot.cores.assign(cores.begin() + cores.size() * i / gpus.size(),
                       cores.begin() + cores.size() * (i + 1) / gpus.size());
     const auto physical = PhysicalCores(inventory, slot.cores);
-    slot.lanes = lanes > 0 ? lanes : LanesOfGpu(physical, slot.memory_bytes);
+    slot.lanes = lanes > 0 ? lanes : LanesOfGpu(physical, slot.memory_bytes, host_bytes);
     slot.lane_cores = LayOutLanes(physical, slot.lanes);
     slots.push_back(slot);
   }

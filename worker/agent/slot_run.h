@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,9 +34,15 @@ struct Slot::Run {
   bool dropped = false;               // revoked: nothing is reported
   std::string give_back;              // draining: why it is returned
   Activity activity = Activity::kPreparing;
-  std::function<void()> window_granted;
+  std::function<void(int64_t flags)> window_granted;
+  DeviceUse use = DeviceUse::kMeasure;  // what it asked the window for last
+  bool off_device = false;              // computes on its cores only, but in windows
   std::vector<std::string> notes;
   std::shared_ptr<LiveLog> log = std::make_shared<LiveLog>();
+  std::map<std::string, std::string> host_settings;  // when it was launched
+  // What was wrong with its windows as they were given: of the compiler's own, all together, and of
+  // the last one for measuring (one that began badly may be taken again).
+  int64_t compile_window_flags = 0, window_flags = 0;
 };
 
 }  // namespace dynbench::worker

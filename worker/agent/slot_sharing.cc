@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/base/window_flags.h"
 
 namespace dynbench::worker {
 namespace {
@@ -50,10 +51,21 @@ bool RanOutOfMemory(const plan::Result& result) {
          absl::StrContains(absl::AsciiStrToLower(result.error), "out of memory");
 }
 
+int64_t FlagsOf(const GpuState& state) {
+  int64_t flags = 0;
+  for (const auto& [bit, name] : kSlowing) {
+    if ((state.throttle_reasons & bit) != 0) flags |= kDeviceThrottled;
+  }
+  if (state.foreign_processes.value_or(0) > 0) flags |= kForeignOnDevice;
+  return flags;
+}
+
 void AddDeviceState(const std::optional<GpuState>& state, plan::Result* result) {
   if (!state) return;
   result->metrics.device_clock_mhz = state->clock_mhz;
   result->metrics.device_throttle_reasons = state->throttle_reasons;
+  result->metrics.device_foreign_processes = state->foreign_processes;
+  AddWindowFlags(FlagsOf(*state), result);
   std::vector<std::string> slowing;
   for (const auto& [bit, name] : kSlowing) {
     if ((state->throttle_reasons & bit) != 0) slowing.emplace_back(name);
@@ -61,6 +73,14 @@ void AddDeviceState(const std::optional<GpuState>& state, plan::Result* result) 
   if (slowing.empty()) return;
   result->notes.push_back(
       absl::StrCat("the device was throttled in the window: ", absl::StrJoin(slowing, ", ")));
+}
+
+void AddWindowFlags(int64_t flags, plan::Result* result) {
+  if (flags == 0) return;
+  result->metrics.window_flags = result->metrics.window_flags.value_or(0) | flags;
+  if ((flags & kUnfrozenLane) != 0) {
+    result->notes.push_back("another lane of the slot was not frozen during the window");
+  }
 }
 
 }  // namespace dynbench::worker

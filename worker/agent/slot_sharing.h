@@ -16,7 +16,15 @@ bool OwnsSlot(const plan::Experiment& experiment);
 // Whether it ended for want of memory, which may have been that of the others.
 bool RanOutOfMemory(const plan::Result& result);
 
-// Clock and throttle reasons become metrics; a reason that slows measurements becomes a note.
+// kDeviceThrottled, kForeignOnDevice of common/base/window_flags.h.
+int64_t FlagsOf(const GpuState& state);
+
+// Clock, throttle reasons and foreign processes become metrics and flags of the window; a reason
+// that slows measurements becomes a note.
 void AddDeviceState(const std::optional<GpuState>& state, plan::Result* result);
+
+// What was wrong with the window as the slot gave it, beside what the runner saw in it; a note for
+// people where another lane ran on. 0 changes nothing.
+void AddWindowFlags(int64_t flags, plan::Result* result);
 
 }  // namespace dynbench::worker

@@ -21,6 +21,12 @@ constexpr int64_t kExitAfterResultMs = 10'000;
 // 64 KiB each: more than any result, and an end should somebody hold the socket's other end.
 constexpr int kMostLastReads = 1'024;
 
+DeviceUse UseOf(const nlohmann::json& window) {
+  const std::string use = window.value("use", "measure");
+  if (use == "benchmark") return DeviceUse::kBenchmark;
+  return use == "return" ? DeviceUse::kReturn : DeviceUse::kMeasure;
+}
+
 }  // namespace
 
 std::string Attempt::IdText(const AttemptId& id) {
@@ -133,11 +139,16 @@ void Attempt::HearChild(const nlohmann::json& message) {
     }
     waiting_since_ns_ = MonotonicNow().ns;
     // May be called from any thread, and after this attempt's end.
-    observer_.window([loop = loop_, alive = std::weak_ptr<bool>(alive_), this] {
-      loop->Post([alive, this] {
-        if (!alive.expired()) GiveWindow();
-      });
-    });
+    observer_.window(UseOf(message),
+                     [loop = loop_, alive = std::weak_ptr<bool>(alive_), this](int64_t flags) {
+                       loop->Post([alive, this, flags] {
+                         if (!alive.expired()) GiveWindow(flags);
+                       });
+                     });
+  } else if (type == "off_device") {
+    if (observer_.off_device) observer_.off_device();
+  } else if (type == "look") {
+    Look();
   } else if (type == "window_done") {
     if (observer_.window_done) observer_.window_done();
   } else if (type == "result") {
@@ -153,12 +164,36 @@ void Attempt::HearChild(const nlohmann::json& message) {
   }
 }
 
-void Attempt::GiveWindow() {
+// The child waits for the answer, so there always is one.
+void Attempt::Look() {
+  const auto answer = [this](const WindowState& state) {
+    nlohmann::json message = {{"type", "state"}, {"flags", state.flags}};
+    if (state.device_clock_mhz) message["device_clock_mhz"] = *state.device_clock_mhz;
+    if (state.device_throttle_reasons) {
+      message["device_throttle_reasons"] = *state.device_throttle_reasons;
+    }
+    if (state.device_foreign_processes) {
+      message["device_foreign_processes"] = *state.device_foreign_processes;
+    }
+    if (control_.open()) control_.Send(message.dump());
+  };
+  if (!observer_.look) return answer({});
+  observer_.look(
+      [loop = loop_, alive = std::weak_ptr<bool>(alive_), answer](const WindowState& state) {
+        loop->Post([alive, answer, state] {
+          if (!alive.expired()) answer(state);
+        });
+      });
+}
+
+void Attempt::GiveWindow(int64_t flags) {
   // What it waited for others counts for no limit and is in no phase.
   if (const int64_t since = std::exchange(waiting_since_ns_, 0); since != 0) {
     frozen_.push_back({since, MonotonicNow().ns});
   }
-  if (control_.open()) control_.Send(R"({"type":"go"})");
+  if (control_.open()) {
+    control_.Send(nlohmann::json({{"type", "go"}, {"flags", flags}}).dump());
+  }
 }
 
 void Attempt::HearPhase(const nlohmann::json& message) {

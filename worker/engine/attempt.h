@@ -72,7 +72,8 @@ class Attempt {
   void ReadControl();
   void HearChild(const nlohmann::json& message);
   void HearPhase(const nlohmann::json& message);
-  void GiveWindow();
+  void GiveWindow(int64_t flags);
+  void Look();
   void CheckDeadline();
   void Kill(int64_t grace_ms);
   void Exited(const nlohmann::json& message);

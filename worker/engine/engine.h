@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,15 +39,34 @@ struct AttemptSpec {
   std::map<plan::Phase, std::string> phase_limit_origins;
 };
 
+// What the host tells of the device of a window while it lasts.
+struct WindowState {
+  std::optional<double> device_clock_mhz;
+  std::optional<int64_t> device_throttle_reasons;  // as in plan::Metrics
+  std::optional<int64_t> device_foreign_processes;
+  int64_t flags = 0;  // common/base/window_flags.h
+};
+
+// What an attempt wants the device for.
+enum class DeviceUse {
+  kMeasure,    // samples: every other attempt of the slot stands still
+  kBenchmark,  // the compiler compares kernels: those that are off the device go on
+  kReturn,     // it was off the device and wants to use it again, beside the others
+};
+
 // Called from the engine's thread, in order; Finished is the last call of an attempt and comes only
 // when nothing of its process tree is left.
 struct AttemptObserver {
   std::function<void(plan::Phase)> phase;
   // Bytes of stdout and stderr as they come; `offset` counts what was written so far.
   std::function<void(int64_t offset, std::string_view bytes)> log;
-  // Asks for the device's window; `granted` is called once the device is this attempt's alone.
-  std::function<void(std::function<void()> granted)> window;
+  // Asks for the device's window; `granted` is called once the device is this attempt's alone, with
+  // what is wrong all the same (kUnfrozenLane): who can begin again may ask again. A return needs
+  // no `window_done`: it is over when it is granted.
+  std::function<void(DeviceUse use, std::function<void(int64_t flags)> granted)> window;
   std::function<void()> window_done;
+  // In its window: how is the device? Unset: nobody can tell.
+  std::function<void(std::function<void(const WindowState&)> answer)> look = nullptr;
   std::function<void(plan::Result result, std::string log)> finished;
   // Before the last call: processes of its tree that KILL did not reach. The slot's cores and
   // device are theirs until they are gone.
@@ -57,6 +77,8 @@ struct AttemptObserver {
   // Instead of `finished`, when it was ended at the limit of a phase: the experiment is to run
   // again without. Unset: that is a result, `timeout`.
   std::function<void(std::string reason, std::string log)> phase_limit;
+  // From now on it computes on its own cores only, but in windows, until it asks to return.
+  std::function<void()> off_device;
 };
 
 class Engine {

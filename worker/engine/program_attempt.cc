@@ -81,13 +81,14 @@ bool ProgramAttempt::MayStart() {
   if (!window_asked_) {
     window_asked_ = true;
     // May be called from any thread, and after this attempt's end.
-    observer().window([loop = loop(), alive = alive(), this] {
-      loop->Post([alive, this] {
-        if (alive.expired()) return;
-        window_granted_ = true;
-        Launch();
-      });
-    });
+    observer().window(DeviceUse::kMeasure,
+                      [loop = loop(), alive = alive(), this](int64_t /*flags: the slot's*/) {
+                        loop->Post([alive, this] {
+                          if (alive.expired()) return;
+                          window_granted_ = true;
+                          Launch();
+                        });
+                      });
   }
   return window_granted_;
 }

@@ -36,6 +36,8 @@ struct GpuState {
   double clock_mhz = 0;  // of its multiprocessors
   int64_t throttle_reasons =
       0;  // bits of nvmlClocksEventReasons; idleness and wanted clocks left out
+  // Processes on it that are not below this worker; nothing where the driver does not say.
+  std::optional<int> foreign_processes = std::nullopt;
 };
 
 // Empty words where there is no driver, or it does not say.

@@ -80,9 +80,7 @@ std::string Compiler() {
   return result->output.substr(0, result->output.find('\n'));
 }
 
-}  // namespace
-
-std::map<std::string, std::string> ReadHostSettings(const std::string& root) {
+std::map<std::string, std::string> KernelSettings(const std::string& root) {
   std::map<std::string, std::string> settings;
   settings["governor"] = Governors(root);
   settings["turbo"] = Turbo(root);
@@ -92,9 +90,59 @@ std::map<std::string, std::string> ReadHostSettings(const std::string& root) {
   const std::string balancing = ReadLine(root + "/proc/sys/kernel/numa_balancing");
   if (!balancing.empty()) settings["NUMA balancing"] = balancing == "0" ? "off" : "on";
   AddFromCpuinfo(root, &settings);
-  if (root.empty()) settings["C++ compiler"] = Compiler();
-  std::erase_if(settings, [](const auto& setting) { return setting.second.empty(); });
   return settings;
+}
+
+void DropEmpty(std::map<std::string, std::string>* settings) {
+  std::erase_if(*settings, [](const auto& setting) { return setting.second.empty(); });
+}
+
+std::string AllowedCores(const std::string& root) {
+  std::ifstream in(root + "/proc/self/status");
+  std::string line;
+  while (std::getline(in, line)) {
+    if (!absl::StartsWith(line, "Cpus_allowed_list:")) continue;
+    return std::string(absl::StripAsciiWhitespace(line.substr(line.find(':') + 1)));
+  }
+  return "";
+}
+
+}  // namespace
+
+std::map<std::string, std::string> ReadHostSettings(const std::string& root) {
+  std::map<std::string, std::string> settings = KernelSettings(root);
+  if (root.empty()) settings["C++ compiler"] = Compiler();
+  DropEmpty(&settings);
+  return settings;
+}
+
+std::map<std::string, std::string> ReadChangingSettings(const std::string& root) {
+  std::map<std::string, std::string> settings = KernelSettings(root);
+  settings["allowed cores"] = AllowedCores(root);
+  // NVML, which tells it as well, may take a second to start.
+  settings["GPU driver"] = ReadLine(root + "/proc/driver/nvidia/version");
+  DropEmpty(&settings);
+  return settings;
+}
+
+std::string ChangedSettings(const std::map<std::string, std::string>& before,
+                            const std::map<std::string, std::string>& after) {
+  std::set<std::string> names;
+  for (const auto* settings : {&before, &after}) {
+    for (const auto& [name, value] : *settings) names.insert(name);
+  }
+  const auto value_of = [](const std::map<std::string, std::string>& settings,
+                           const std::string& name) {
+    const auto found = settings.find(name);
+    return found == settings.end() ? std::string("absent") : found->second;
+  };
+  std::string text;
+  for (const std::string& name : names) {
+    const std::string was = value_of(before, name), is = value_of(after, name);
+    if (was == is) continue;
+    absl::StrAppend(&text, text.empty() ? "" : "; ", name, " was ", was, ", is ", is);
+  }
+  return text;
 }
 
 }  // namespace dynbench::worker

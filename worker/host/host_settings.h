@@ -17,4 +17,12 @@ namespace dynbench::worker {
 // only on a real host.
 std::map<std::string, std::string> ReadHostSettings(const std::string& root);
 
+// The same without the compiler, which takes a process to ask, and with "allowed cores" of this
+// process ("0-3") and "GPU driver": what may change under an attempt. Milliseconds.
+std::map<std::string, std::string> ReadChangingSettings(const std::string& root);
+
+// "turbo was on, is off; SMT was absent, is on"; empty: all is as before. Pure.
+std::string ChangedSettings(const std::map<std::string, std::string>& before,
+                            const std::map<std::string, std::string>& after);
+
 }  // namespace dynbench::worker

@@ -72,6 +72,17 @@ absl::Status CheckDevice(const PreflightSpec& spec, GpuProbe& gpus) {
       "): ", said.substr(said.size() - std::min<size_t>(said.size(), 400))));
 }
 
+bool IsBelow(const std::vector<ProcessStat>& all, pid_t pid, pid_t ancestor) {
+  for (int depth = 0; pid > 1 && depth < 1000; ++depth) {
+    if (pid == ancestor) return true;
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const ProcessStat& process) { return process.pid == pid; });
+    if (found == all.end()) return false;
+    pid = found->parent;
+  }
+  return false;
+}
+
 }  // namespace
 
 absl::Status CheckStuck(const std::vector<StuckProcess>& stuck) {
@@ -125,17 +136,18 @@ absl::Status CheckDeviceMemory(const GpuUse& use, bool device_is_free,
   return absl::OkStatus();
 }
 
-bool IsBelowUs(pid_t pid) {
-  const pid_t self = getpid();
-  const std::vector<ProcessStat> all = ListProcesses();
-  for (int depth = 0; pid > 1 && depth < 1000; ++depth) {
-    if (pid == self) return true;
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [&](const ProcessStat& process) { return process.pid == pid; });
-    if (found == all.end()) return false;
-    pid = found->parent;
+bool IsBelowUs(pid_t pid) { return IsBelow(ListProcesses(), pid, getpid()); }
+
+int ForeignProcesses(const GpuUse& use, const std::vector<ProcessStat>& all, pid_t self) {
+  int foreign = 0;
+  for (const GpuProcess& process : use.processes) {
+    const bool known = std::any_of(
+        all.begin(), all.end(), [&](const ProcessStat& stat) { return stat.pid == process.pid; });
+    if (known && process.used_bytes >= kForeignProcessBytes && !IsBelow(all, process.pid, self)) {
+      ++foreign;
+    }
   }
-  return false;
+  return foreign;
 }
 
 PreflightFinding RunPreflight(const PreflightSpec& spec, GpuProbe& gpus) {

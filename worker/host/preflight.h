@@ -57,4 +57,8 @@ absl::Status CheckDeviceMemory(const GpuUse& use, bool device_is_free,
 // The process is below this one.
 bool IsBelowUs(pid_t pid);
 
+// How many of those that use the device are neither `self` nor below it. One that is not in `all`
+// is not counted: in a container the driver may name processes by the host's numbers, ours as well.
+int ForeignProcesses(const GpuUse& use, const std::vector<ProcessStat>& all, pid_t self);
+
 }  // namespace dynbench::worker

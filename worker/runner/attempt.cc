@@ -53,6 +53,7 @@ void Prepare(AttemptRun& run) {
   run.headers_before = CountHeaders(run);
   TakeNotes(Shim("diagnostics").attr("begin")(run.experiment, run.attempt.work_dir), run);
   TakeWindowsForAutotuning(run);
+  LeaveDeviceToCompile(run);
 }
 
 void ChooseDevice(AttemptRun& run) {

@@ -29,6 +29,7 @@ struct Attempt {
   std::vector<int> cores;     // ascending; empty: as the lane
   int device_index = -1;      // of an accelerator; -1: torch's first
   int lanes = 1;              // of the slot: others may compile beside this one
+  bool copy = false;          // one of several that measure in one window, side by side
   bool prepare = false;       // only fill the cache: load, compile, no samples
   int64_t memory_limit_bytes = 0;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@ namespace dynbench::runner {
 // Nanoseconds that `cores` were busy since boot (stolen time included: a neighbour of a virtual
 // machine disturbs as well), from the text of /proc/stat; its clock ticks are 10 ms. Pure.
 int64_t BusyNs(const std::string& proc_stat, const std::vector<int>& cores);
+
+// The cores that it names but these, ascending. Pure.
+std::vector<int> OtherCores(const std::string& proc_stat, const std::vector<int>& cores);
 
 // A stretch of time on these cores, from the constructor on. Thread-compatible.
 class CoreLoad {
@@ -21,9 +25,15 @@ class CoreLoad {
   // of this process count as its own wherever they run; processes below it count as others.
   double ForeignShare() const;
 
+  // Time that the host's other cores were busy / their time, since the constructor; nothing when
+  // there are no others.
+  std::optional<double> OtherCoresShare() const;
+
  private:
   const std::vector<int> cores_;
-  const int64_t begin_ns_, busy_ns_, own_ns_;
+  const int64_t begin_ns_;
+  const std::string begin_stat_;
+  const int64_t busy_ns_, own_ns_;
 };
 
 }  // namespace dynbench::runner

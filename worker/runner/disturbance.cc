@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "common/base/window_flags.h"
+
 namespace dynbench::runner {
 namespace {
 
@@ -21,26 +23,46 @@ std::string ChangeText(const char* which, double before, double after) {
 double Badness(const WindowLook& look) {
   const double canary = std::max(Change(look.host_canary_before_us, look.host_canary_after_us),
                                  Change(look.launch_canary_before_us, look.launch_canary_after_us));
-  return std::max(look.foreign_share / kMostForeignShare, canary / kMostCanaryChange);
+  // What throttles, or is on the device, outweighs what is measured in shares.
+  const bool worse =
+      (DisturbanceFlags(look) & (kCpuThrottled | kDeviceThrottled | kForeignOnDevice)) != 0;
+  return std::max(look.foreign_share / kMostForeignShare, canary / kMostCanaryChange) +
+         (worse ? 100 : 0);
 }
 
 }  // namespace
 
+int64_t DisturbanceFlags(const WindowLook& look) {
+  int64_t flags = look.told_flags & (kDeviceThrottled | kForeignOnDevice);
+  if (look.foreign_share > kMostForeignShare) flags |= kForeignLoad;
+  if (Change(look.host_canary_before_us, look.host_canary_after_us) > kMostCanaryChange) {
+    flags |= kHostCanaryMoved;
+  }
+  if (Change(look.launch_canary_before_us, look.launch_canary_after_us) > kMostCanaryChange) {
+    flags |= kLaunchCanaryMoved;
+  }
+  if (look.cpu_throttles.value_or(0) > 0) flags |= kCpuThrottled;
+  return flags;
+}
+
 std::string Disturbance(const WindowLook& look) {
+  const int64_t flags = DisturbanceFlags(look);
   std::string text;
   const auto add = [&](const std::string& what) { text += (text.empty() ? "" : "; ") + what; };
-  if (look.foreign_share > kMostForeignShare) {
+  if ((flags & kForeignLoad) != 0) {
     char share[80];
     std::snprintf(share, sizeof share, "others had %.0f %% of the measuring cores",
                   look.foreign_share * 100);
-    add(share);
+    add(share + (look.busiest.empty() ? "" : ", busiest " + look.busiest));
   }
-  if (Change(look.host_canary_before_us, look.host_canary_after_us) > kMostCanaryChange) {
+  if ((flags & kHostCanaryMoved) != 0) {
     add(ChangeText("host", look.host_canary_before_us, look.host_canary_after_us));
   }
-  if (Change(look.launch_canary_before_us, look.launch_canary_after_us) > kMostCanaryChange) {
+  if ((flags & kLaunchCanaryMoved) != 0) {
     add(ChangeText("launch", look.launch_canary_before_us, look.launch_canary_after_us));
   }
+  constexpr int64_t kInWords = kCpuThrottled | kDeviceThrottled | kForeignOnDevice;
+  if ((flags & kInWords) != 0) add(WindowFlagWords(flags & kInWords));
   return text;
 }
 

@@ -53,6 +53,8 @@ Attempt AttemptOf(const Attempt& whole, int index, const std::vector<int>& cores
   if (whole.experiment.at("start") == "cold") attempt.cache_dir += name;
   attempt.cores = cores;
   attempt.experiment["instances"] = 1;
+  attempt.copy = true;
+  attempt.lanes = 1;  // all of them have one window
   return attempt;
 }
 

@@ -1,14 +1,19 @@
 // The performance test: upstream's protocol (warm-up calls of each side, then timed pairs), with
 // its figures and ours beside them.
+#include <unistd.h>
+
 #include <functional>
 
 #include "common/stats/stats.h"
 #include "worker/runner/attempt.h"
 #include "worker/runner/canary.h"
+#include "worker/runner/core_clocks.h"
 #include "worker/runner/core_load.h"
 #include "worker/runner/cores.h"
 #include "worker/runner/disturbance.h"
 #include "worker/runner/figures.h"
+#include "worker/runner/foreign_processes.h"
+#include "worker/runner/precision.h"
 #include "worker/runner/python_embedding.h"
 #include "worker/runner/target.h"
 #include "worker/runner/timing.h"
@@ -76,12 +81,13 @@ class PerformanceTest {
     run_.phases.Begin("ready");
     const Json fixed = ReadConditions(run_);
     if (!run_.attempt.cores.empty()) SetAffinity(run_.attempt.cores);
-    EnterWindow(run_);
+    EnterQuietWindow(run_);
     // Only now: every frozen span before the window is known.
     const double compile_s = ReportWarmUps(run_, eager_warm_up_, compiled_warm_up_);
     run_.phases.Begin("measure");
     CheckConditions(run_, fixed);
-    const Samples samples = SampleUndisturbed();
+    Samples samples = SampleUndisturbed();
+    SampleToTarget(&samples);
     CheckConditions(run_, fixed);
     MeasureTheHarness();
     MeasureDeviceBusy();
@@ -99,26 +105,83 @@ class PerformanceTest {
     for (int repeats = 0;; ++repeats) {
       const Canaries canaries = AwaitSteadyCanaries(run_.device);
       WindowLook look;
-      Samples taken = SampleOnce(canaries, &look);
+      Samples taken = SampleOnce(canaries, run_.attempt.experiment.at("repeat"), &look);
+      pair_s_ = look.seconds / static_cast<double>(taken.eager_ns.size());
       if (repeats == 0 || Quieter(look, quietest)) {
         samples = std::move(taken);
         quietest = look;
-        ReportCanaries(canaries, look);
+        ReportCanaries(canaries);
+        ReportLook(look);
       }
       const std::string disturbance = Disturbance(look);
       if (!disturbance.empty()) run_.Note("window disturbed: " + disturbance);
       if (!disturbance.empty() && repeats < kMostRepeats && MayRepeat(look)) continue;
       run_.metrics()["window_repeats"] = repeats;
+      kept_flags_ = DisturbanceFlags(quietest);
       return samples;
     }
   }
 
-  Samples SampleOnce(const Canaries& before, WindowLook* look) {
+  // Further blocks of pairs, between canaries as well, until --target-precision is met or its
+  // budget is spent. After a quiet first pass a disturbed block is dropped; its time counts.
+  void SampleToTarget(Samples* samples) {
+    const Json& experiment = run_.attempt.experiment;
+    const PrecisionGoal goal{
+        .target = experiment.value("target_precision", 0.0),
+        .budget_s = static_cast<double>(experiment.value("precision_budget_ms", int64_t{0})) / 1e3,
+        .pairs_a_block = experiment.at("repeat")};
     const int64_t begin_ns = NowNs();
-    const CoreLoad load(run_.attempt.cores);
-    Samples samples = TimePairs(Plan(*eager_, *compiled_warm_up_.target));
+    int dropped = 0;
+    PrecisionDecision decision;
+    std::optional<double> reached = RelativePrecision(*samples);
+    while (true) {
+      decision = DecidePrecision(goal, reached, static_cast<int>(samples->eager_ns.size()),
+                                 static_cast<double>(NowNs() - begin_ns) / 1e9, pair_s_);
+      if (decision.step != PrecisionStep::kGoOn) break;
+      WindowLook look;
+      const Canaries canaries = AwaitSteadyCanaries(run_.device);
+      const Samples block = SampleOnce(canaries, decision.pairs, &look);
+      pair_s_ = look.seconds / decision.pairs;
+      // On a host that is never quiet a block is as good as the first pass.
+      if (const int64_t flags = DisturbanceFlags(look); flags != 0) {
+        if (kept_flags_ == 0) {
+          ++dropped;
+          continue;
+        }
+        kept_flags_ |= flags;
+        run_.metrics()["window_flags"] = kept_flags_;
+      }
+      Append(block, samples);
+      reached = RelativePrecision(*samples);
+    }
+    if (reached) run_.metrics()["precision_reached"] = *reached;
+    if (goal.target <= 0) return;
+    run_.metrics()["precision_budget_spent"] = decision.step == PrecisionStep::kBudgetSpent ? 1 : 0;
+    if (dropped > 0) {
+      run_.Note("window disturbed: " + std::to_string(dropped) +
+                " blocks of further pairs were dropped");
+    }
+  }
+
+  Samples SampleOnce(const Canaries& before, int pairs, WindowLook* look) {
+    TimingPlan plan = Plan(*eager_, *compiled_warm_up_.target);
+    plan.repeat = pairs;
+    const std::vector<int>& cores = run_.attempt.cores;
+    const auto others = ProcessTimes("/proc", getpid());
+    const CoreClocks clocks = ReadCoreClocks("", cores);
+    const int64_t begin_ns = NowNs();
+    const CoreLoad load(cores);
+    Samples samples = TimePairs(plan);
     look->foreign_share = load.ForeignShare();
+    look->host_load = load.OtherCoresShare();
     look->seconds = static_cast<double>(NowNs() - begin_ns) / 1e9;
+    const CoreClocks clocks_after = ReadCoreClocks("", cores);
+    look->cpu_clock_mhz = clocks_after.mhz;
+    if (clocks.throttles && clocks_after.throttles) {
+      look->cpu_throttles = *clocks_after.throttles - *clocks.throttles;
+    }
+    look->told_flags = LookAtDevice(run_);
+    look->busiest = Busiest(others, ProcessTimes("/proc", getpid()));
     const Canaries after = AwaitSteadyCanaries(run_.device);
     look->host_canary_before_us = before.host.median;
     look->host_canary_after_us = after.host.median;
@@ -129,10 +192,19 @@ class PerformanceTest {
 
   // Copies of one experiment measure side by side: none may begin again alone.
   bool MayRepeat(const WindowLook& look) const {
-    return look.seconds <= kLongestRepeatedS && run_.attempt.experiment.value("instances", 1) == 1;
+    return look.seconds <= kLongestRepeatedS && !run_.attempt.copy;
   }
 
-  void ReportCanaries(const Canaries& canaries, const WindowLook& look) {
+  void ReportLook(const WindowLook& look) {
+    Json& metrics = run_.metrics();
+    metrics["window_foreign_load"] = look.foreign_share;
+    metrics["window_flags"] = DisturbanceFlags(look);
+    if (look.host_load) metrics["window_host_load"] = *look.host_load;
+    if (look.cpu_clock_mhz) metrics["window_cpu_clock_mhz"] = *look.cpu_clock_mhz;
+    if (look.cpu_throttles) metrics["window_cpu_throttles"] = *look.cpu_throttles;
+  }
+
+  void ReportCanaries(const Canaries& canaries) {
     Json& metrics = run_.metrics();
     const bool accelerator = run_.device.is_accelerator();
     const CanaryReading& shown = accelerator ? canaries.launch : canaries.host;
@@ -140,7 +212,6 @@ class PerformanceTest {
     if (accelerator) metrics["launch_canary_us"] = canaries.launch.median;
     metrics["canary_spread"] = shown.spread;
     metrics["canary_waits"] = canaries.host.waits + canaries.launch.waits;
-    metrics["window_foreign_load"] = look.foreign_share;
     if (!canaries.host.steady) run_.Note("the host canary was not steady before the window");
     if (accelerator && !canaries.launch.steady) {
       run_.Note("the launch canary was not steady before the window");
@@ -225,6 +296,7 @@ class PerformanceTest {
     Json& metrics = run_.metrics();
     metrics.update(SampleFigures(samples));
     metrics["guard_misses"] = 0;
+    metrics["timed_pairs"] = samples.eager_ns.size();
     const double eager_ms = metrics.at("eager_latency_ms"), ms = metrics.at("abs_latency_ms");
     const double calls = run_.attempt.experiment.at("iterations_per_run");
     const auto pays = BreakEvenCalls(compile_s, eager_ms / 1e3 / calls, ms / 1e3 / calls);
@@ -239,6 +311,8 @@ class PerformanceTest {
   const int warm_up_calls_;
   py::object compiled_pair_;
   WarmUp eager_warm_up_, compiled_warm_up_;
+  double pair_s_ = 0;       // of the newest pass
+  int64_t kept_flags_ = 0;  // of the passes that count
   std::unique_ptr<Target> eager_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "common/base/window_flags.h"
 #include "worker/runner/canary.h"
 #include "worker/runner/cores.h"
 #include "worker/runner/python_embedding.h"
@@ -11,13 +12,15 @@ namespace py = pybind11;
 namespace dynbench::runner {
 namespace {
 
-// Reads what the worker says until it gives the window.
-void AwaitGo(AttemptRun& run) {
+constexpr int kMostWindows = 3;
+
+// Reads what the worker says until it says `awaited`.
+Json Await(AttemptRun& run, const std::string& awaited) {
   while (true) {
     while (const auto line = run.control.TakeLine()) {
       const Json message = Json::parse(*line, nullptr, /*allow_exceptions=*/false);
       const std::string type = message.is_object() ? message.value("type", "") : "";
-      if (type == "go") return;
+      if (type == awaited) return message;
       if (type == "frozen") {
         run.phases.AddFrozen(message.value("begin_ns", int64_t{0}),
                              message.value("end_ns", int64_t{0}));
@@ -28,19 +31,38 @@ void AwaitGo(AttemptRun& run) {
   }
 }
 
+// `use`: what for, as worker/runner/PROTOCOL.md has it. Returns what is wrong with the window.
+int64_t AskFor(const char* use, AttemptRun& run) {
+  const int64_t asked_ns = NowNs();
+  run.control.Send(Json{{"type", "window"}, {"use", use}}.dump());
+  const Json go = Await(run, "go");
+  const int64_t given_ns = NowNs();
+  run.phases.AddFrozen(asked_ns, given_ns);
+  run.windows.waited_ns += given_ns - asked_ns;
+  return go.value("flags", int64_t{0});
+}
+
 }  // namespace
 
 Json ReadConditions(const AttemptRun& run) {
   return FromPython(Shim("conditions").attr("read")(run.device.type()));
 }
 
-void EnterWindow(AttemptRun& run) {
-  const int64_t asked_ns = NowNs();
-  run.control.Send(R"({"type":"window"})");
-  AwaitGo(run);
-  const int64_t given_ns = NowNs();
-  run.phases.AddFrozen(asked_ns, given_ns);
-  run.windows.waited_ns += given_ns - asked_ns;
+int64_t EnterWindow(AttemptRun& run) { return AskFor("measure", run); }
+
+void EnterQuietWindow(AttemptRun& run) {
+  for (int window = 1;; ++window) {
+    const bool unfrozen = (EnterWindow(run) & kUnfrozenLane) != 0;
+    // Alone in its slot there is nobody who would stand still the next time.
+    if (!unfrozen || run.attempt.lanes <= 1 || window == kMostWindows) return;
+    LeaveWindow(run);
+  }
+}
+
+int64_t LookAtDevice(AttemptRun& run) {
+  if (!run.device.is_accelerator() || run.attempt.copy) return 0;
+  run.control.Send(R"({"type":"look"})");
+  return Await(run, "state").value("flags", int64_t{0});
 }
 
 void LeaveWindow(AttemptRun& run) { run.control.Send(R"({"type":"window_done"})"); }
@@ -51,7 +73,7 @@ void TakeWindowsForAutotuning(AttemptRun& run) {
       .attr("install")(py::cpp_function([&run] {
                          // Other threads of the compiler go on meanwhile.
                          const py::gil_scoped_release released;
-                         EnterWindow(run);
+                         AskFor("benchmark", run);
                          AwaitIdleDevice(run.device);
                          run.windows.autotuning_ns -= NowNs();
                        }),
@@ -60,6 +82,21 @@ void TakeWindowsForAutotuning(AttemptRun& run) {
                          run.windows.autotuning_ns += NowNs();
                          ++run.windows.autotunings;
                          LeaveWindow(run);
+                       }));
+}
+
+void LeaveDeviceToCompile(AttemptRun& run) {
+  // On a CPU compiling takes what others measure on.
+  if (run.attempt.lanes <= 1 || run.attempt.experiment.at("device") == "cpu") return;
+  Shim("device_use")
+      .attr("install")(run.experiment, py::cpp_function([&run] {
+                         const py::gil_scoped_release released;
+                         run.device.Synchronize();
+                         run.control.Send(R"({"type":"off_device"})");
+                       }),
+                       py::cpp_function([&run] {
+                         const py::gil_scoped_release released;
+                         AskFor("return", run);
                        }));
 }
 

@@ -21,14 +21,24 @@ nlohmann::json ReadConditions(const AttemptRun& run);
 
 // Asks the worker for the window and waits for it; takes note of the `frozen` messages that came
 // before the answer, and of the wait itself: neither is in any duration. Ends the process when the
-// worker is gone.
-void EnterWindow(AttemptRun& run);
+// worker is gone. Returns what is wrong with it (kUnfrozenLane of common/base/window_flags.h).
+int64_t EnterWindow(AttemptRun& run);
+// The same for samples: one that begins badly is given back and asked for again, twice at most.
+void EnterQuietWindow(AttemptRun& run);
+// In the window: what the worker sees on the device now, flags of common/base/window_flags.h. 0
+// without an accelerator, and where several copies share the window.
+int64_t LookAtDevice(AttemptRun& run);
 // Tells the worker that the last sample is taken.
 void LeaveWindow(AttemptRun& run);
 
 // Where others compile beside this attempt: from now on whatever the compiler benchmarks is
 // benchmarked in a window (shims/autotuning.py). `run` outlives the compiler.
 void TakeWindowsForAutotuning(AttemptRun& run);
+
+// Where others compile beside this attempt on an accelerator: while the compiler traces and
+// generates code, which needs only the host, other attempts' kernels may be benchmarked beside it
+// (shims/device_use.py). `run` outlives the compiler.
+void LeaveDeviceToCompile(AttemptRun& run);
 
 // Metrics of all windows up to now.
 void ReportWindows(AttemptRun& run);

@@ -8,17 +8,19 @@ night only (tests/integration/runner/CMakeLists.txt).
 import json
 import os
 import subprocess
+import textwrap
 import unittest
 
 from runner_test import HERE, PYTHON, WithRunner, small
 
 TINY = os.path.join(HERE, "models", "tiny.py")
+SHIMS = os.path.abspath(os.path.join(HERE, "../../../worker/runner/shims"))
 FROM_CPP = ("aot_inductor", "torchscript", "nativert")
 
 
-def ask(code):
+def ask(code, *arguments):
     """What the environment's own python says."""
-    done = subprocess.run([PYTHON, "-c", code], stdout=subprocess.PIPE, check=True)
+    done = subprocess.run([PYTHON, "-c", code, *arguments], stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
 
 
@@ -62,20 +64,75 @@ class Windows(WithTiny):
         self.assertEqual(attempt.windows, ["ready"])
         self.assertNotIn("autotune_windows", attempt.result["metrics"])
 
+    def measure(self, lanes, flags):
+        whole = small("Mlp", "performance", "eager", repeat=4)
+        attempt = self.lane.start(whole, model_file=TINY, lanes=lanes)
+        attempt.window_flags = list(flags)
+        attempt.finish()
+        self.assert_result(attempt, outcome="passed", status="measured")
+        return attempt.windows
+
+    def test_a_window_in_which_a_lane_runs_on_is_asked_for_again(self):
+        self.assertEqual(self.measure(2, [8]), ["ready"] * 2)
+        self.assertEqual(self.measure(2, [8] * 9), ["ready"] * 3, "and taken in the end")
+        self.assertEqual(self.measure(1, [8]), ["ready"], "nobody could stand still the next time")
+
     def test_what_the_window_was_like_is_in_the_row(self):
         attempt = self.tiny("Mlp", backend="eager", repeat=4)
         self.assert_result(attempt, outcome="passed", status="measured")
         metrics = attempt.result["metrics"]
         for name in ("host_canary_us", "canary_spread", "canary_waits", "window_foreign_load",
-                     "window_repeats", "window_wait_s"):
+                     "window_repeats", "window_wait_s", "window_flags", "timed_pairs"):
             self.assertIn(name, metrics)
         self.assertGreater(metrics["host_canary_us"], 10)
         self.assertLessEqual(metrics["window_repeats"], 2)
+        self.assertEqual(metrics["window_flags"] & ~(1 | 2 | 16), 0, "what a CPU can have")
+        self.assertEqual(metrics["window_flags"] & 1, int(metrics["window_foreign_load"] > 0.1))
         disturbed = [n for n in attempt.result["notes"] if n.startswith("window disturbed")]
         self.assertGreaterEqual(len(disturbed), metrics["window_repeats"])
         self.assertEqual(len(attempt.result["eager_ns"]), 4)
         for name in ("launch_canary_us", "eager_device_busy_ms"):
             self.assertNotIn(name, metrics, "there is no accelerator")
+
+
+class OffTheDevice(unittest.TestCase):
+    """What a compilation says to the slot of an accelerator; the compiler here is the CPU's."""
+
+    CODE = """if True:
+        import json, os, sys, types
+        os.environ["TORCHINDUCTOR_FORCE_DISABLE_CACHES"] = "1"  # a backward from there is not compiled
+        package = sys.modules["dynbench_shims"] = types.ModuleType("dynbench_shims")
+        package.__path__ = [sys.argv[1]]
+        import torch
+        import torch._inductor.config as config
+        from dynbench_shims import device_use
+
+        def step(x):
+            return x.sin().cos()
+
+        def told(backend="inductor", **options):
+            said = []
+            device_use.install({"options": {"backend": backend}},
+                               lambda: said.append("off"), lambda: said.append("back"))
+            torch._dynamo.reset()
+            device_use.listen()
+            x = torch.ones(8, requires_grad=True)
+            with config.patch(**options):
+                compiled = torch.compile(step)
+                for _ in range(2):
+                    compiled(x).sum().backward()
+                    said.append("computed")
+            return said
+
+        print(json.dumps([told(), told(freezing=True), told(cpp_wrapper=True), told("cudagraphs")]))
+    """
+
+    def test_it_is_off_the_device_just_while_it_compiles(self):
+        plain, *others = ask(textwrap.dedent(self.CODE), SHIMS)
+        self.assertEqual(plain, ["off", "back", "off", "back", "computed", "computed"],
+                         "forward and backward, once")
+        self.assertEqual(others, [["computed"] * 2] * 3,
+                         "who computes on the device while it compiles stays on it")
 
 
 class AheadOfTimeCase(WithTiny):

@@ -38,7 +38,7 @@ def experiment(model, test="performance", loader="timm", options=None, rules=Non
         optimize_ddp="", requirements=[], engine="native", command=[], deterministic=False,
         batch_invariant=False, save_outputs_to="", compare_outputs_with="", minify=False,
         collect_outputs=False, warm_peak_memory=False, measure_cache_lookup=False, explain=False,
-        diagnostics=[], instances=1,
+        diagnostics=[], instances=1, target_precision=0.0, precision_budget_ms=0,
         accuracy=dict(RULES, **(rules or {})), loss_divisor=1, repeat=30, iterations=2,
         iterations_per_run=1, threads=0, timeout_ms=600_000, channels_last=False,
         randomize_input=False, set_env={}, partition=0, output="", planned_outcome=None, reason="")
@@ -107,6 +107,8 @@ class Attempt:
         self.phases, self.spans, self.result, self.exited = [], {}, None, None
         # The phase of each window that was asked for; how long it is kept waiting.
         self.windows, self.window_wait_s = [], 0
+        # What is wrong with each of them (common/base/window_flags.h); further ones: nothing.
+        self.window_flags = []
 
     def step(self, timeout_s=300):
         """Handles one message of the child; False at its end of file."""
@@ -118,7 +120,7 @@ class Attempt:
         elif message["type"] == "window":
             self.windows.append(self.phases[-1])
             threading.Event().wait(self.window_wait_s)
-            self.control.send({"type": "go"})
+            self.control.send({"type": "go", "flags": self.window_flags.pop(0) if self.window_flags else 0})
         elif message["type"] == "spans":
             self.spans = message["spans"]
         elif message["type"] == "result":

@@ -109,6 +109,42 @@ class Performance(WithRunner):
         self.assertEqual(len(attempt.result["compiled_ns"]), 3)
         self.assertEqual(attempt.result["in_force"]["torch.num_threads"], "1")
 
+    def test_pairs_are_added_until_the_target_is_met(self):
+        attempt = self.run_small("Small", target_precision=0.5, precision_budget_ms=20_000)
+        self.assert_result(attempt, outcome="passed", status="measured")
+        metrics = attempt.result["metrics"]
+        self.assertLessEqual(metrics["precision_reached"], 0.5)
+        self.assertEqual(metrics["precision_budget_spent"], 0)
+        self.assertEqual(metrics["timed_pairs"], len(attempt.result["eager_ns"]))
+        # Two pairs have no interval at all, so blocks of two follow.
+        attempt = self.run_small("Small", repeat=2, target_precision=0.5,
+                                 precision_budget_ms=20_000)
+        metrics, result = attempt.result["metrics"], attempt.result
+        self.assertLessEqual(metrics["precision_reached"], 0.5, result["notes"])
+        self.assertGreaterEqual(metrics["timed_pairs"], 6)
+        self.assertEqual(len(result["compiled_ns"]), metrics["timed_pairs"])
+        self.assertEqual(metrics["timed_pairs"] % 2, 0)
+        self.assertEqual(attempt.windows, ["ready"], "all of it is in one window")
+
+    def test_the_budget_ends_what_cannot_be_met(self):
+        attempt = self.run_small("Small", target_precision=1e-9, precision_budget_ms=300)
+        self.assert_result(attempt, outcome="passed", status="measured")
+        result, metrics = attempt.result, attempt.result["metrics"]
+        self.assertEqual(metrics["precision_budget_spent"], 1)
+        self.assertGreater(metrics["precision_reached"], 1e-9)
+        if metrics["timed_pairs"] == 30:  # a host that became loud after a quiet first pass
+            self.assertTrue([n for n in result["notes"] if "further pairs were dropped" in n], result)
+        self.assertEqual(len(result["eager_ns"]), metrics["timed_pairs"])
+        compiled = sorted(result["compiled_ns"])
+        middle = (compiled[(len(compiled) - 1) // 2] + compiled[len(compiled) // 2]) / 2e6
+        self.assertAlmostEqual(metrics["abs_latency_ms"], middle, msg="the median of all of them")
+
+    def test_without_a_target_there_are_no_more(self):
+        metrics = self.run_small("Small").result["metrics"]
+        self.assertEqual(metrics["timed_pairs"], 30)
+        self.assertGreater(metrics["precision_reached"], 0)
+        self.assertNotIn("precision_budget_spent", metrics)
+
     def test_cores_are_set_and_told(self):
         core = sorted(os.sched_getaffinity(0))[-1]
         attempt = self.run_small("Small", more=dict(cores=[core]))

@@ -86,6 +86,15 @@ TEST(BuildRequest, SelectionAndShortForms) {
   EXPECT_EQ(r.given.count("repeat"), 1U);
 }
 
+TEST(BuildRequest, PrecisionIsPercentWithABudget) {
+  plan::Request r = Ok({"--suite", "timm", "--performance", "--target-precision", "0.5%"});
+  EXPECT_DOUBLE_EQ(r.target_precision, 0.005);
+  EXPECT_EQ(r.precision_budget_ms, 30'000);
+  r = Ok({"--suite", "timm", "--target-precision", "2", "--precision-budget", "2m"});
+  EXPECT_DOUBLE_EQ(r.target_precision, 0.02);
+  EXPECT_EQ(r.precision_budget_ms, 120'000);
+}
+
 TEST(BuildRequest, ListsWithCommas) {
   const plan::Request r = Ok({"--suite", "timm", "--mode", "inference,training", "--test=accuracy",
                               "--models", "a,b", "--start", "cold,warm", "--environment", "x,y"});
@@ -198,6 +207,10 @@ TEST(BuildRequest, WrongOnesAreUsageErrorsThatNameTheFlag) {
       {{"--suite", "timm", "--repeat", "-3"}, {"--repeat", "-3"}},
       {{"--suite", "timm", "--repeat", "many"}, {"--repeat", "many"}},
       {{"--suite", "timm", "--timeout", "0"}, {"--timeout"}},
+      {{"--suite", "timm", "--target-precision", "fine"}, {"--target-precision", "fine", "1%"}},
+      {{"--suite", "timm", "--target-precision", "0%"}, {"--target-precision", "0%"}},
+      {{"--suite", "timm", "--precision-budget", "10s"}, {"--precision-budget", "alone"}},
+      {{"--suite", "timm", "--accuracy", "--target-precision", "1%"}, {"--target-precision"}},
       {{"--suite", "timm", "--partition-id", "1"}, {"--partition-id"}},
       {{"--suite", "timm", "--partition-policy", "static"}, {"--partition-policy"}},
       {{"--suite", "timm", "--total-partitions", "7", "--partition-id", "7"}, {"--partition-id 7"}},

@@ -51,7 +51,7 @@ TEST(Repro, TheCommandPlansTheSameExperiment) {
        "--set-env", "A=b c", "--configuration", "freezing", "--profile", "single-thread",
        "--environment", "nightly"},
       {"--suite", "timm", "--models", "repvgg_a2", "--performance", "--randomize-input",
-       "--iterations-per-run", "2"},
+       "--iterations-per-run", "2", "--target-precision", "0.5%", "--precision-budget", "90s"},
       {"--suite", "timm", "--models", "repvgg_a2", "--accuracy", "--accuracy-tolerance", "0.02",
        "--iterations", "4", "--max-autotune", "--functorch-config", "x=1", "--dynamic-shapes"},
       {"--suite", "timm", "--models", "repvgg_a2", "--tolerance"},

@@ -5,6 +5,8 @@
 #include <set>
 #include <string>
 
+#include "common/store/noise_floors.h"
+#include "common/store/statement.h"
 #include "tests/unit/coordinator/testing.h"
 
 namespace dynbench {
@@ -56,11 +58,12 @@ class PairsTest : public CoordinatorTest {
       worker->Send(message);
       ASSERT_TRUE(worker->Acknowledged(AttemptOf(lease, i)));
     }
-    EXPECT_EQ(sides, (std::set<std::string>{"base default", "new nightly"}));
+    EXPECT_EQ(sides, (std::set<std::string>{"base default", "new " + fresh_}));
   }
   bool Finished(int64_t job) { return client().Job(job).state() == "finished"; }
 
   std::set<int> zygotes_;
+  std::string fresh_ = "nightly";
 };
 
 TEST_F(PairsTest, RoundsAreLeasedWholeUntilThePairIsDecidedAndTheRestIsSkipped) {
@@ -142,6 +145,40 @@ TEST_F(PairsTest, ACancelledPairJobIsWholeToo) {
   ASSERT_TRUE(status.ok()) << status.error_message();
   ASSERT_TRUE(Eventually(
       [&] { return client().Job(reply.job()).coverage().cancelled() == reply.planned(); }));
+}
+
+TEST_F(PairsTest, ACalibrationThatEndedUnlearnedIsLearnedFromAtTheNextStart) {
+  fresh_ = "default";
+  StartServer();
+  auto worker = Join(HelloWithBoth());
+  plan::Request request = PairOf("default", "default");
+  request.rounds_min = request.rounds_max = 3;
+  const auto reply = client().Submit(request);
+  for (int round = 0; round < 3; ++round) {
+    Measure(worker.get(), worker->NextLease(), 1.01);
+    if (HasFatalFailure()) return;
+  }
+  ASSERT_TRUE(Eventually([&] { return Finished(reply.job()); }));
+  const std::string database = server_->database();
+  const auto floors = [&] {
+    const auto reader = store::Database::Open(database, store::Access::kReadOnly);
+    EXPECT_TRUE(reader.ok()) << reader.status();
+    const auto rows = store::ListNoiseFloors(**reader, JobId(reply.job()));
+    return rows.ok() ? rows->size() : 0;
+  };
+  ASSERT_TRUE(Eventually([&] { return floors() > 0; }));
+  const size_t learned = floors();
+  worker->Drop();
+  server_.reset();
+  {  // As if it had been killed between the last result and the floors.
+    const auto writer = store::Database::Open(database, store::Access::kReadWrite);
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    store::Statement forget(**writer, "DELETE FROM noise_floor");
+    ASSERT_TRUE(forget.Run().ok());
+  }
+  EXPECT_EQ(floors(), 0u);
+  StartServer();
+  EXPECT_TRUE(Eventually([&] { return floors() == learned; }));
 }
 
 }  // namespace

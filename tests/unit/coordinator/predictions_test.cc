@@ -53,6 +53,30 @@ TEST(PredictionsTest, AModelThatIsNewIsPlacedAsOneOfTheLongestOfItsSuite) {
   EXPECT_DOUBLE_EQ(predictions.Predict(Named("m7")).place_s, 7);
 }
 
+TEST(PredictionsTest, WithoutHistoryTheSuitesFileSaysWhoIsLong) {
+  plan::Suite timm;
+  for (const auto& [name, seconds] : {std::pair{"short", 10.0}, {"middle", 20.0}, {"long", 60.0}}) {
+    plan::ModelRules model;
+    model.name = name;
+    model.typical_compile_s = seconds;
+    timm.models.push_back(model);
+  }
+  timm.models.emplace_back().name = "silent";
+  Predictions predictions;
+  predictions.LoadTypical({{"timm", timm}});
+  EXPECT_FALSE(predictions.Known(Named("long"))) << "another machine's figure is no prediction";
+  EXPECT_DOUBLE_EQ(predictions.Predict(Named("long")).place_s, 3 * Predictions::kUnknownSeconds);
+  EXPECT_DOUBLE_EQ(predictions.Predict(Named("short")).place_s, Predictions::kUnknownSeconds / 2);
+  EXPECT_EQ(predictions.Predict(Named("silent")).place_s,
+            predictions.Predict(Named("long")).place_s);
+
+  predictions.Observe(Named("other"), 100);
+  EXPECT_DOUBLE_EQ(predictions.Predict(Named("long")).place_s, 300);
+  EXPECT_DOUBLE_EQ(predictions.Predict(Named("silent")).place_s, 100);
+  predictions.Observe(Named("long"), 7);
+  EXPECT_DOUBLE_EQ(predictions.Predict(Named("long")).place_s, 7) << "its own history wins";
+}
+
 TEST(PredictionsTest, TheHomeOfASeriesIsTheWorkerThatMeasuredItLast) {
   Predictions predictions;
   const plan::Experiment a = Named("a");

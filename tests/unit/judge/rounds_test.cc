@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "common/base/window_flags.h"
 #include "common/judge/compare.h"
 #include "tests/unit/judge/sides_testing.h"
 
@@ -40,8 +41,14 @@ TEST(Rounds, WhatCameBetweenMakesItCountForNothing) {
   host.blame = plan::Blame::kInfrastructure;
   EXPECT_EQ(Judge(host, good).state, RoundState::kDisturbed);
   plan::Result window = good;
-  window.notes = {"another lane could not be frozen during the window"};
+  window.metrics.window_flags = kForeignLoad | kHostCanaryMoved | kDeviceThrottled;
+  EXPECT_EQ(Judge(window, good).state, RoundState::kCounts) << "its figures and spread tell of it";
+  window.metrics.window_flags = kForeignLoad | kUnfrozenLane;
   EXPECT_EQ(Judge(window, good).state, RoundState::kDisturbed);
+  EXPECT_EQ(Judge(good, window).reason, "new: in its window another lane ran on");
+  window.metrics.window_flags = kForeignOnDevice;
+  EXPECT_EQ(Judge(window, good).reason,
+            "base: in its window a process of others was on the device");
   plan::Result skipped = good;
   skipped.outcome = plan::Outcome::kSkipped;
   EXPECT_EQ(Judge(good, skipped, 7, 0).state, RoundState::kDisturbed);

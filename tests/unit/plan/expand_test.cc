@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "nlohmann/json.hpp"
 #include "tests/unit/plan/plan_testing.h"
 
 namespace dynbench::plan {
@@ -332,6 +333,23 @@ TEST(Expand, OptionsOfOneTestDoNotChangeTheSeriesOfTheOther) {
   };
   EXPECT_EQ(series(*before, plan::Test::kAccuracy), series(*after, plan::Test::kAccuracy));
   EXPECT_NE(series(*before, plan::Test::kPerformance), series(*after, plan::Test::kPerformance));
+}
+
+TEST(Expand, ATargetOfPrecisionIsInTheRowAndNotInTheSeries) {
+  Request request = Timm();
+  request.models = {"repvgg_a2"};
+  const auto before = PlanOf(request);
+  request.target_precision = 0.01;
+  const auto after = PlanOf(request);
+  const Experiment& row = *RowOf(*after, "repvgg_a2", plan::Test::kPerformance);
+  EXPECT_EQ(row.target_precision, 0.01);
+  EXPECT_EQ(row.precision_budget_ms, kPrecisionBudgetMs);
+  EXPECT_EQ(SeriesKey(row), SeriesKey(*RowOf(*before, "repvgg_a2", plan::Test::kPerformance)));
+  EXPECT_EQ(ToPublicJson(row)["target_precision"], 0.01);
+  EXPECT_EQ(ToPublicJson(row)["precision_budget_s"], 30.0);
+  const Experiment& accuracy = *RowOf(*after, "repvgg_a2", plan::Test::kAccuracy);
+  EXPECT_EQ(accuracy.target_precision, 0);
+  EXPECT_EQ(accuracy.precision_budget_ms, 0);
 }
 
 TEST(Expand, WhatIsTypedWinsOverTheSuitesInductorConfig) {

@@ -25,6 +25,11 @@ TEST(CheckRequest, AnOptionWithoutEffectIsRefused) {
        },
        "--repeat has no effect"},
       {[](Request& r) {
+         r.target_precision = 0.01;
+         r.tests = {plan::Test::kAccuracy};
+       },
+       "--target-precision has no effect"},
+      {[](Request& r) {
          r.tests = {kAccuracy};
          r.given = {"repeat"};
        },
@@ -149,6 +154,21 @@ TEST(CheckRequest, ValuesOutOfRangeAreRefused) {
       {[](Request& r) { r.timeout_ms = 0; }, "--timeout wants at least 1"},
       {[](Request& r) { r.threads = -1; }, "--threads wants at least 0"},
       {[](Request& r) { r.tolerance = 0; }, "--accuracy-tolerance wants a number greater than 0"},
+      {[](Request& r) { r.given = {"target-precision"}; },
+       "--target-precision wants a share above 0% and at most 50%, such as 1%, not 0%"},
+      {[](Request& r) { r.target_precision = 0.6; }, "not 60%"},
+      {[](Request& r) { r.given = {"precision-budget"}; },
+       "--precision-budget has no effect alone; add --target-precision"},
+      {[](Request& r) {
+         r.target_precision = 0.01;
+         r.precision_budget_ms = 3'600'000;
+       },
+       "--precision-budget wants a time above 0 and at most 10m"},
+      {[](Request& r) {
+         r.target_precision = 0.01;
+         r.instances = 2;
+       },
+       "--target-precision cannot be met with --instances"},
       {[](Request& r) {
          r.set_env = {{"A-B", "1"}};
        },

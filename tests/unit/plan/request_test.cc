@@ -13,7 +13,8 @@ Request Everything() {
   r.suite = "mine";
   r.inline_suite = *ParseSuite(
       "name: mine\nloader: path\ndescription: d\nsource: s\nmodels:\n"
-      "  - {name: net, file: models/net.py, class: Net, batch_size: 4, flaky: f,\n"
+      "  - {name: net, file: models/net.py, class: Net, batch_size: 4, flaky: f, "
+      "typical_compile_s: 2.5,\n"
       "     skip: [{when: {device: cpu, freezing: true}, reason: r, slow: true}],\n"
       "     information: {a: 1.10}, inductor_config: {k: v}, batch_size_fixed: true, newer: true,\n"
       "     requires: [\"torch>=2.10\"], batch_size_batch_invariant: 9,\n"
@@ -48,6 +49,8 @@ Request Everything() {
   r.iterations = 4;
   r.iterations_per_run = 5;
   r.threads = 6;
+  r.target_precision = 0.02;
+  r.precision_budget_ms = 7;
   r.timeout_ms = 1;
   r.tolerance = 0.5;
   r.amp_dtype = "float16";

@@ -28,6 +28,16 @@ TEST(CoreLoad, BusyIsEverythingButIdlenessOfTheseCores) {
   EXPECT_EQ(BusyNs("", {0}), 0);
 }
 
+TEST(CoreLoad, TheOthersAreAllThatTheKernelNames) {
+  EXPECT_EQ(OtherCores(kStat, {1}), (std::vector<int>{0, 12}));
+  EXPECT_EQ(OtherCores(kStat, {0, 1, 12}), std::vector<int>());
+  EXPECT_FALSE(CoreLoad({}).OtherCoresShare());
+  const auto share = CoreLoad({1'000'000}).OtherCoresShare();
+  ASSERT_TRUE(share);
+  EXPECT_GE(*share, 0);
+  EXPECT_LE(*share, 1);
+}
+
 int64_t OwnNs() {
   timespec t{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);

@@ -1,6 +1,7 @@
 // Method: looks at windows, given by hand on both sides of the bounds.
 #include "worker/runner/disturbance.h"
 
+#include "common/base/window_flags.h"
 #include "gtest/gtest.h"
 
 namespace dynbench::runner {
@@ -40,6 +41,32 @@ TEST(Disturbance, TheQuieterPassIsKept) {
   EXPECT_TRUE(Quieter(Quiet(), loud));
   EXPECT_TRUE(Quieter(loud, flipped));
   EXPECT_FALSE(Quieter(flipped, loud));
+}
+
+TEST(Disturbance, IsFlagsForProgramsAndWordsForPeople) {
+  WindowLook look = Quiet();
+  EXPECT_EQ(DisturbanceFlags(look), 0);
+  look.cpu_throttles = 0;
+  look.cpu_clock_mhz = 2'400;
+  look.host_load = 1;
+  look.busiest = "cc1plus (pid 7)";
+  EXPECT_EQ(DisturbanceFlags(look), 0) << "told, and no disturbance of these cores";
+  look.foreign_share = 0.31;
+  EXPECT_EQ(DisturbanceFlags(look), kForeignLoad);
+  EXPECT_EQ(Disturbance(look), "others had 31 % of the measuring cores, busiest cc1plus (pid 7)");
+  look.cpu_throttles = 3;
+  look.told_flags = kUnfrozenLane | kDeviceThrottled;
+  EXPECT_EQ(DisturbanceFlags(look), kForeignLoad | kCpuThrottled | kDeviceThrottled)
+      << "a lane that runs on is no matter of one pass";
+  look.foreign_share = 0;
+  EXPECT_EQ(Disturbance(look), "the measuring cores were throttled, the device was throttled");
+}
+
+TEST(Disturbance, AThrottledPassIsNeverTheQuieterOne) {
+  WindowLook loud = Quiet(), throttled = Quiet();
+  loud.foreign_share = 0.9;
+  throttled.told_flags = kForeignOnDevice;
+  EXPECT_TRUE(Quieter(loud, throttled));
 }
 
 }  // namespace

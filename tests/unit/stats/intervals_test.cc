@@ -65,25 +65,11 @@ TEST(Intervals, SamplesThatSayNothingOfSpread) {
   EXPECT_EQ(BootstrapBca(Samples{7, 7, 7}, MeanOf, 0.95, 100, generator), (Interval{7, 7}));
 }
 
-TEST(Intervals, RanksAreBinomial) {
-  // n = 10: ranks 2 and 9 have 1 - 2 * 11 / 1024.
-  const Samples ten = {10, 9, 8, 7, 6, 5, 4, 3, 2, 1};
-  const RankInterval interval = MedianRankInterval(ten, 0.95);
-  EXPECT_EQ(interval.interval, (Interval{2, 9}));
-  EXPECT_NEAR(interval.confidence, 1 - 22.0 / 1024, 1e-12);
-  // Three samples: the whole range has 75 %, which is said.
-  const RankInterval three = MedianRankInterval(Samples{3, 1, 2}, 0.95);
-  EXPECT_EQ(three.interval, (Interval{1, 3}));
-  EXPECT_NEAR(three.confidence, 0.75, 1e-12);
-  EXPECT_EQ(MedianRankInterval(Samples{5}, 0.95).confidence, 0);
-}
-
 TEST(Intervals, BrokenPreconditionsAreRefused) {
   Generator generator(1);
   EXPECT_THROW(BootstrapBca(Samples{}, MeanOf, 0.9, 10, generator), std::invalid_argument);
   EXPECT_THROW(BootstrapBca(Samples{1, 2}, MeanOf, 0.9, 0, generator), std::invalid_argument);
   EXPECT_THROW(BootstrapPercentile(Samples{1}, MeanOf, 1, 10, generator), std::invalid_argument);
-  EXPECT_THROW(MedianRankInterval(Samples{std::nan("")}, 0.9), std::invalid_argument);
 }
 
 }  // namespace

@@ -47,5 +47,37 @@ TEST_F(NoiseFloorsTest, TheLatestOfASeriesOnAHostCounts) {
   EXPECT_EQ(Loaded(first)[0].worker_host, "host-b");
 }
 
+TEST_F(NoiseFloorsTest, WhatEndedAfterTheNewestIsNamedInTheOrderOfItsEnd) {
+  std::vector<JobId> jobs;
+  for (int i = 0; i < 5; ++i) jobs.push_back(Job());
+  const auto end = [&](size_t job, int64_t at_ms) {
+    ASSERT_OK(Write([&] {
+      Statement update(*db_,
+                       "UPDATE job SET state = 'finished', skipped = planned, finished_unix_ms = ?"
+                       " WHERE id = ?");
+      return update.Bind(at_ms, jobs[job]).Run();
+    }));
+  };
+  const auto ended = [&](int most) {
+    const auto found = EndedSinceNoiseFloors(*db_, most);
+    EXPECT_TRUE(found.ok()) << found.status();
+    return found.ok() ? *found : std::vector<JobId>();
+  };
+  end(0, 3'000);
+  end(1, 1'000);
+  end(2, 2'000);
+  end(3, 5'000);  // the last one runs
+  EXPECT_EQ(ended(10), (std::vector<JobId>{jobs[1], jobs[2], jobs[0], jobs[3]}));
+  EXPECT_EQ(ended(2), (std::vector<JobId>{jobs[0], jobs[3]})) << "the ones that ended last";
+  NoiseFloorRow floor{"s", "host-a", "speedup", 0.01, 8, 0.001, 10, jobs[0], {3'001}};
+  ASSERT_OK(Write([&] { return PutNoiseFloors(*db_, {floor}); }));
+  EXPECT_EQ(ended(10), (std::vector<JobId>{jobs[3]})) << "a later run's floors are not undone";
+  floor.job = jobs[3];
+  floor.series = "t";
+  floor.measured_at = {5'000};
+  ASSERT_OK(Write([&] { return PutNoiseFloors(*db_, {floor}); }));
+  EXPECT_EQ(ended(10), std::vector<JobId>()) << "it has its own";
+}
+
 }  // namespace
 }  // namespace dynbench::store

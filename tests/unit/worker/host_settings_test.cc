@@ -50,6 +50,19 @@ TEST_F(HostSettings, IntelsSwitchIsTheOtherWayRound) {
 
 TEST_F(HostSettings, WhatIsNotToldIsAbsent) { EXPECT_TRUE(Read().empty()); }
 
+TEST_F(HostSettings, WhatMayChangeIsReadAgainAndNamedWhenItDid) {
+  Write("sys/devices/system/cpu/cpufreq/policy0/scaling_governor", "performance\n");
+  Write("sys/devices/system/cpu/cpufreq/boost", "1\n");
+  Write("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-3\nMems_allowed_list:\t0\n");
+  const auto before = ReadChangingSettings(scratch_.path());
+  EXPECT_EQ(before.at("allowed cores"), "0-3");
+  EXPECT_EQ(ChangedSettings(before, ReadChangingSettings(scratch_.path())), "");
+  Write("sys/devices/system/cpu/cpufreq/policy0/scaling_governor", "powersave\n");
+  Write("sys/devices/system/cpu/smt/control", "on\n");
+  EXPECT_EQ(ChangedSettings(before, ReadChangingSettings(scratch_.path())),
+            "SMT was absent, is on; governor was performance, is powersave");
+}
+
 TEST(HostSettingsOfThisHost, HasItsCompiler) {
   const auto settings = ReadHostSettings("");
   ASSERT_TRUE(settings.contains("C++ compiler"));

@@ -45,10 +45,12 @@ TEST(LaneLayout, LanesAreDisjointEqualAndKeepSiblingsTogether) {
   }
 }
 
-TEST(LaneLayout, OneCoreIsLeftFreeWhereEveryLaneStillHasTwoCpus) {
+TEST(LaneLayout, OneCoreIsLeftFreeWhereEveryLaneStillHasOne) {
   EXPECT_EQ(LayOutLanes(Host(16, 1), 7)[0], (std::vector<int>{2, 3}));
   EXPECT_EQ(LayOutLanes(Host(16, 1), 4)[0].size(), 3u);
   EXPECT_EQ(LayOutLanes(Host(9, 2), 8)[0], (std::vector<int>{1, 10}));
+  EXPECT_EQ(LayOutLanes(Host(16, 1), 14)[0], (std::vector<int>{2}));
+  EXPECT_EQ(LayOutLanes(Host(8, 2), 14)[0], (std::vector<int>{2})) << "in the order of cores";
   EXPECT_EQ(LayOutLanes(Host(4, 1), 4), (Cores{{0}, {1}, {2}, {3}})) << "not enough for that";
 }
 
@@ -61,14 +63,16 @@ TEST(LaneLayout, OneLaneHasEverythingAndTooManyShare) {
 
 TEST(LaneLayout, LanesOfAGpuFollowCoresAndMemory) {
   constexpr int64_t kGiB = int64_t{1} << 30;
-  EXPECT_EQ(LanesOfGpu(Host(16, 1), 140 * kGiB), 7);
-  EXPECT_EQ(LanesOfGpu(Host(8, 2), 140 * kGiB), 7);
-  EXPECT_EQ(LanesOfGpu(Host(64, 2), 140 * kGiB), 8);
-  EXPECT_EQ(LanesOfGpu(Host(16, 1), 40 * kGiB), 3);
-  EXPECT_EQ(LanesOfGpu(Host(16, 1), 8 * kGiB), 1);
-  EXPECT_EQ(LanesOfGpu(Host(16, 1), 0), 7) << "memory not known";
-  EXPECT_EQ(LanesOfGpu(Host(2, 1), 140 * kGiB), 1);
-  EXPECT_EQ(LanesOfGpu({}, 0), 1);
+  EXPECT_EQ(LanesOfGpu(Host(16, 1), 140 * kGiB, 128 * kGiB), 14);
+  EXPECT_EQ(LanesOfGpu(Host(8, 2), 140 * kGiB, 128 * kGiB), 14);
+  EXPECT_EQ(LanesOfGpu(Host(64, 2), 140 * kGiB, 512 * kGiB), 16);
+  EXPECT_EQ(LanesOfGpu(Host(16, 1), 40 * kGiB, 128 * kGiB), 5);
+  EXPECT_EQ(LanesOfGpu(Host(16, 1), 140 * kGiB, 32 * kGiB), 5);
+  EXPECT_EQ(LanesOfGpu(Host(16, 1), 8 * kGiB, 4 * kGiB), 1);
+  EXPECT_EQ(LanesOfGpu(Host(16, 1), 0, 0), 14) << "memory not known";
+  EXPECT_EQ(LanesOfGpu(Host(2, 1), 140 * kGiB, 0), 1);
+  EXPECT_EQ(LanesOfGpu(Host(4, 1), 140 * kGiB, 0), 2);
+  EXPECT_EQ(LanesOfGpu({}, 0, 0), 1);
 }
 
 }  // namespace

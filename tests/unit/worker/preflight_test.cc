@@ -122,5 +122,15 @@ TEST_F(PreflightTest, MemoryThatNobodyHoldsByNameIsFoundToo) {
   EXPECT_EQ(RunPreflight(spec_, gpus_).check, "");
 }
 
+TEST(ForeignProcesses, AreThoseThatAreKnownAndNotBelowUs) {
+  const std::vector<ProcessStat> all = {
+      {.pid = 10, .parent = 1}, {.pid = 11, .parent = 10}, {.pid = 20, .parent = 1}};
+  const int64_t much = kForeignProcessBytes;
+  EXPECT_EQ(ForeignProcesses({0, {{10, much}, {11, much}}}, all, 10), 0) << "we and our child";
+  EXPECT_EQ(ForeignProcesses({0, {{11, much}, {20, much}}}, all, 10), 1);
+  EXPECT_EQ(ForeignProcesses({0, {{20, much - 1}}}, all, 10), 0) << "a monitor's context";
+  EXPECT_EQ(ForeignProcesses({0, {{99, much}}}, all, 10), 0) << "a number of another namespace";
+}
+
 }  // namespace
 }  // namespace dynbench::worker

@@ -166,21 +166,25 @@ TEST_F(ProgramEngineTest, WhatThisHostLacksIsReturnedAndNamed) {
 }
 
 TEST_F(ProgramEngineTest, APerformanceTestRunsOnlyInItsWindowAndCanBeCancelledBefore) {
-  std::promise<std::function<void()>> asked;
+  std::promise<std::function<void(int64_t)>> asked;
   AttemptObserver observer;
-  observer.window = [&](std::function<void()> granted) { asked.set_value(std::move(granted)); };
+  observer.window = [&](DeviceUse, std::function<void(int64_t)> granted) {
+    asked.set_value(std::move(granted));
+  };
   AttemptSpec spec = Shell("echo 'dynbench: {\"status\": \"measured\"}'");
   const AttemptId id = spec.id;
   auto end = Start(spec, observer);
   const auto granted = asked.get_future().get();
   engine_->Cancel(id, "changed my mind");
   EXPECT_EQ(end.get().result->outcome, Outcome::kCancelled);
-  granted();  // too late: nothing happens
+  granted(0);  // too late: nothing happens
 
-  std::promise<std::function<void()>> again;
-  observer.window = [&](std::function<void()> grant) { again.set_value(std::move(grant)); };
+  std::promise<std::function<void(int64_t)>> again;
+  observer.window = [&](DeviceUse, std::function<void(int64_t)> grant) {
+    again.set_value(std::move(grant));
+  };
   auto second = Start(Shell("echo 'dynbench: {\"status\": \"measured\"}'"), observer);
-  again.get_future().get()();
+  again.get_future().get()(0);
   EXPECT_EQ(second.get().result->outcome, Outcome::kPassed);
 }
 

@@ -37,7 +37,7 @@ class FakeEngine : public Engine {
   }
   void Freeze(std::vector<AttemptId> attempts, std::function<void(bool)> done) override {
     for (const AttemptId& id : attempts) frozen.insert(id.experiment.value);
-    done(true);
+    done(freezes);
   }
   void Thaw(std::vector<AttemptId> attempts) override {
     for (const AttemptId& id : attempts) frozen.erase(id.experiment.value);
@@ -58,6 +58,7 @@ class FakeEngine : public Engine {
   std::map<int64_t, std::pair<AttemptSpec, AttemptObserver>> running;
   std::vector<int64_t> order;
   std::set<int64_t> frozen;
+  bool freezes = true;  // whether what is frozen stands still
 };
 
 class SlotTest : public testing::Test {
@@ -90,6 +91,7 @@ class SlotTest : public testing::Test {
       ++gpu_asked_;
       return gpu_state_;
     };
+    services.host_settings = [this] { return host_settings_; };
     SlotReports reports;
     reports.started = [](const v1::AttemptStarted&) {};
     reports.phase = [](const AttemptId&, plan::Phase) {};
@@ -172,6 +174,7 @@ class SlotTest : public testing::Test {
   int troubles_ = 0;
   std::optional<GpuState> gpu_state_;
   int gpu_asked_ = 0;
+  std::map<std::string, std::string> host_settings_;
   LoopThread preparer_, janitor_;
   std::unique_ptr<Slot> slot_;
 };

@@ -1,5 +1,6 @@
 // Method: slot_fixture.h; several lanes, of which the test decides who asks for what and when.
 #include "absl/strings/match.h"
+#include "common/base/window_flags.h"
 #include "tests/unit/worker/slot_fixture.h"
 
 namespace dynbench::worker {
@@ -41,7 +42,7 @@ TEST_F(SlotTest, AnExperimentThatSearchesKernelsOwnsTheSlotAndAllItsCores) {
   UntilRunning(1);
   // The second lane is free, and stays so until the first one is done.
   bool granted = false;
-  engine_.running[1].second.window([&] { granted = true; });
+  engine_.running[1].second.window(DeviceUse::kMeasure, [&](int64_t) { granted = true; });
   Until([&] { return granted; });
   engine_.running[1].second.window_done();
   EXPECT_EQ(engine_.running.size(), 1u);
@@ -119,7 +120,7 @@ TEST_F(SlotTest, TheClockOfTheDeviceInTheWindowIsInTheRow) {
   for (const plan::Phase phase : {plan::Phase::kCompile, plan::Phase::kMeasure}) {
     bool granted = false;
     observer.phase(phase);
-    observer.window([&] { granted = true; });
+    observer.window(DeviceUse::kMeasure, [&](int64_t) { granted = true; });
     Until([&] { return granted; });
     observer.window_done();
   }
@@ -133,12 +134,49 @@ TEST_F(SlotTest, TheClockOfTheDeviceInTheWindowIsInTheRow) {
   EXPECT_TRUE(absl::StrContains(finished_[0].result().notes(0), "thermal"));
 }
 
+TEST_F(SlotTest, WhoCompilesOffTheDeviceGoesOnWhileKernelsAreCompared) {
+  Make(3);
+  Lease(7, {1, 2, 3});
+  Until([&] { return engine_.running.size() == 3; });
+  std::vector<int64_t> granted;
+  const auto ask = [&](int64_t id, DeviceUse use) {
+    engine_.running[id].second.window(use, [&, id](int64_t) { granted.push_back(id); });
+  };
+  const auto until = [&](std::vector<int64_t> ids) { Until([&] { return granted == ids; }); };
+  engine_.running[2].second.off_device();
+  ask(1, DeviceUse::kBenchmark);
+  until({1});
+  EXPECT_EQ(engine_.frozen, (std::set<int64_t>{3}));
+  // One that says so just before it is stopped goes on as well.
+  engine_.running[3].second.off_device();
+  Until([&] { return engine_.frozen.empty(); });
+  // It may use the device again when nobody has it alone any more.
+  ask(2, DeviceUse::kReturn);
+  ask(3, DeviceUse::kMeasure);
+  engine_.running[1].second.window_done();
+  until({1, 2, 3});
+  EXPECT_EQ(engine_.frozen, (std::set<int64_t>{1, 2})) << "samples are taken with nobody beside";
+  engine_.running[3].second.window_done();
+  Until([&] { return engine_.frozen.empty(); });
+  // Stopped for samples, it goes on when kernels are compared next.
+  ask(2, DeviceUse::kMeasure);
+  until({1, 2, 3, 2});
+  EXPECT_EQ(engine_.frozen, (std::set<int64_t>{1, 3}));
+  ask(1, DeviceUse::kBenchmark);
+  engine_.running[2].second.window_done();
+  until({1, 2, 3, 2, 1});
+  EXPECT_EQ(engine_.frozen, (std::set<int64_t>{2})) << "3 never came back to the device";
+  engine_.running[1].second.window_done();
+  for (const int64_t id : {1, 2, 3}) engine_.Pass(id);
+  Until([&] { return slot_->idle(); });
+}
+
 TEST_F(SlotTest, WithoutFreezingLanesRunOnAndTheRowSaysSo) {
   Make(2, [](SlotShape* shape) { shape->freeze = false; });
   Lease(7, {1, 2});
   UntilRunning(2);
   bool granted = false;
-  engine_.running[1].second.window([&] { granted = true; });
+  engine_.running[1].second.window(DeviceUse::kMeasure, [&](int64_t) { granted = true; });
   Until([&] { return granted; });
   EXPECT_TRUE(engine_.frozen.empty());
   engine_.running[1].second.window_done();
@@ -147,6 +185,82 @@ TEST_F(SlotTest, WithoutFreezingLanesRunOnAndTheRowSaysSo) {
   Until([&] { return slot_->idle(); });
   ASSERT_EQ(finished_[0].result().notes_size(), 1);
   EXPECT_TRUE(absl::StrContains(finished_[0].result().notes(0), "not frozen"));
+}
+
+TEST_F(SlotTest, ALaneThatRunsOnIsToldAndTheNextWindowForgetsIt) {
+  Make(2);
+  Lease(7, {1, 2});
+  UntilRunning(2);
+  const AttemptObserver observer = engine_.running[1].second;
+  const auto window = [&](bool freezes) {
+    engine_.freezes = freezes;
+    int64_t flags = -1;
+    observer.window(DeviceUse::kMeasure, [&](int64_t given) { flags = given; });
+    Until([&] { return flags >= 0; });
+    observer.window_done();
+    return flags;
+  };
+  EXPECT_EQ(window(false), kUnfrozenLane);
+  EXPECT_EQ(window(true), 0);
+  engine_.Pass(1);
+  Until([&] { return finished_.size() == 1; });
+  EXPECT_FALSE(finished_[0].result().metrics().has_window_flags()) << "it was taken again";
+  EXPECT_EQ(finished_[0].result().notes_size(), 0);
+  Lease(8, {3});
+  UntilRunning(3);
+  const AttemptObserver other = engine_.running[3].second;
+  engine_.freezes = false;
+  bool given = false;
+  other.window(DeviceUse::kBenchmark, [&](int64_t) { given = true; });
+  Until([&] { return given; });
+  other.window_done();
+  engine_.Pass(3);
+  Until([&] { return finished_.size() == 2; });
+  EXPECT_EQ(finished_[1].result().metrics().window_flags(), kUnfrozenLane) << "of the compiler's";
+  EXPECT_TRUE(absl::StrContains(finished_[1].result().notes(0), "not frozen"));
+  engine_.Pass(2);
+  Until([&] { return slot_->idle(); });
+}
+
+TEST_F(SlotTest, HowTheDeviceIsIsToldWhileTheWindowLasts) {
+  Make(1, [](SlotShape* shape) {
+    shape->device_uuid = "GPU-1";
+    shape->tuning = "turbo=off";
+  });
+  gpu_state_ = GpuState{900, 0x20, 1};
+  Lease(7, {1});
+  UntilRunning(1);
+  std::optional<WindowState> state;
+  engine_.running[1].second.look([&](const WindowState& told) { state = told; });
+  Until([&] { return state.has_value(); });
+  EXPECT_EQ(state->flags, kDeviceThrottled | kForeignOnDevice);
+  EXPECT_EQ(state->device_clock_mhz, 900);
+  EXPECT_EQ(state->device_foreign_processes, 1);
+  engine_.Pass(1);
+  Until([&] { return slot_->idle(); });
+  EXPECT_EQ(finished_[0].result().in_force().at("host.tuning"), "turbo=off");
+}
+
+TEST_F(SlotTest, WhatWasMeasuredWhileTheHostChangedIsRepeated) {
+  host_settings_ = {{"turbo", "on"}};
+  plan::Experiment timed;
+  timed.test = plan::Test::kPerformance;
+  LeaseOf(7, {1, 2}, timed);
+  UntilRunning(1);
+  host_settings_["turbo"] = "off";
+  engine_.Pass(1);
+  Until([&] { return returned_.count(1) > 0; });
+  EXPECT_EQ(returned_[1],
+            "the host was changed while it was measured: turbo was on, is off (trouble)");
+  UntilRunning(2);
+  engine_.Pass(2);
+  Until([&] { return finished_.size() == 1; });
+  timed.test = plan::Test::kAccuracy;
+  LeaseOf(8, {3}, timed);
+  UntilRunning(3);
+  host_settings_.clear();
+  engine_.Pass(3);
+  Until([&] { return finished_.size() == 2; });
 }
 
 }  // namespace

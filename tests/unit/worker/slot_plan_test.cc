@@ -58,11 +58,11 @@ TEST(SlotPlan, EveryGpuHasItsShareOfTheCoresAndEveryCoreOneOwner) {
 
 TEST(SlotPlan, LanesOfAGpuFollowItsCores) {
   for (const auto& [cores, lanes] :
-       std::vector<std::pair<int, int>>{{1, 1}, {4, 1}, {8, 3}, {16, 7}, {32, 8}, {100, 8}}) {
+       std::vector<std::pair<int, int>>{{1, 1}, {4, 2}, {8, 6}, {16, 14}, {32, 16}, {100, 16}}) {
     EXPECT_EQ(PlanSlots(Inventory(), Cores(cores), Gpus(1), 0)[0].lanes, lanes) << cores;
   }
   EXPECT_EQ(PlanSlots(Inventory(), Cores(4), Gpus(1), 5)[0].lanes, 5) << "as asked for";
-  EXPECT_EQ(PlanSlots(Inventory(), Cores(16), Gpus(1), 0)[0].lane_cores.size(), 7u);
+  EXPECT_EQ(PlanSlots(Inventory(), Cores(16), Gpus(1), 0)[0].lane_cores.size(), 14u);
   EXPECT_TRUE(PlanSlots(Inventory(), Cores(16), {}, 4)[0].lane_cores.empty())
       << "on a CPU every lane measures on all cores";
 }

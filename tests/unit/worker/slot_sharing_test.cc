@@ -1,6 +1,7 @@
 // Method: experiments and results as they are spelled by users and by the runner.
 #include "worker/agent/slot_sharing.h"
 
+#include "common/base/window_flags.h"
 #include "gtest/gtest.h"
 
 namespace dynbench::worker {
@@ -54,6 +55,19 @@ TEST(SlotSharing, AClockIsAMetricAndWhatSlowsIsANote) {
   AddDeviceState(GpuState{900, 0x84}, &result);
   ASSERT_EQ(result.notes.size(), 1u);
   EXPECT_NE(result.notes[0].find("software power cap, hardware power brake"), std::string::npos);
+}
+
+TEST(SlotSharing, WhatWasWrongWithTheWindowIsFlags) {
+  plan::Result result;
+  AddWindowFlags(0, &result);
+  EXPECT_FALSE(result.metrics.window_flags) << "nobody has looked";
+  result.metrics.window_flags = kForeignLoad;  // the runner's
+  AddDeviceState(GpuState{900, 0x80, 2}, &result);
+  EXPECT_EQ(result.metrics.window_flags, kForeignLoad | kDeviceThrottled | kForeignOnDevice);
+  EXPECT_EQ(result.metrics.device_foreign_processes, 2);
+  AddWindowFlags(kUnfrozenLane, &result);
+  EXPECT_EQ(*result.metrics.window_flags & kDisturbsRound, kUnfrozenLane | kForeignOnDevice);
+  EXPECT_EQ(FlagsOf(GpuState{1'500, 0x03, 0}), 0);
 }
 
 }  // namespace

@@ -196,7 +196,7 @@ TEST_F(SlotTest, WhatItDoesIsToldFromItsBeginningToItsEnd) {
   const AttemptObserver observer = engine_.running.at(1).second;
   observer.phase(plan::Phase::kCompile);
   bool granted = false;
-  observer.window([&] { granted = true; });
+  observer.window(DeviceUse::kMeasure, [&](int64_t) { granted = true; });
   Until([&] { return granted; });
   observer.window_done();
   engine_.Pass(1);
@@ -303,7 +303,8 @@ TEST_F(SlotTest, TheWindowIsOneLanesAloneAndPassesOn) {
   Until([&] { return engine_.running.size() == 3; });
   std::vector<int64_t> granted;
   const auto ask = [&](int64_t id) {
-    engine_.running[id].second.window([&, id] { granted.push_back(id); });
+    engine_.running[id].second.window(DeviceUse::kMeasure,
+                                      [&, id](int64_t) { granted.push_back(id); });
   };
   ask(1);
   ask(2);

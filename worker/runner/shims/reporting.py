@@ -15,6 +15,8 @@ import torch
 import torch._dynamo
 import torch._dynamo.utils as utils
 
+from . import device_use
+
 _CACHE_COUNTER = re.compile(r"^(.*?)_?cache_(hit|miss|bypass)$")
 _MOST_RECORDS = 4096  # torch keeps 64 compilations otherwise
 
@@ -24,6 +26,7 @@ _chosen = []  # by the template autotuner: (kernel, choice)
 def reset():
     """Forgets every compiled graph and every count, so that what follows stands alone."""
     torch._dynamo.reset()
+    device_use.listen()
     utils.counters.clear()
     if hasattr(utils, "set_compilation_metrics_limit"):
         utils.set_compilation_metrics_limit(_MOST_RECORDS)
