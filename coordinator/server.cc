@@ -12,6 +12,7 @@
 #include <fstream>
 #include <utility>
 
+#include "common/base/object_folder.h"
 #include "common/base/status.h"
 #include "common/base/time.h"
 #include "common/plan/catalog.h"
@@ -79,6 +80,7 @@ class Server::Impl {
   web::Metrics metrics_;
   session::ChangeFeed feed_;
   session::Predictions predictions_;
+  std::unique_ptr<ObjectFolder> objects_;
   std::unique_ptr<ingest::Ingest> ingest_;
   std::unique_ptr<ingest::RetentionKeeper> retention_;
   std::unique_ptr<session::QueryPool> pool_;
@@ -118,6 +120,8 @@ absl::Status Server::Impl::Start(const ServerOptions& options) {
   predictions_.LoadTypical(catalog_.suites);
   RETURN_IF_ERROR(OpenStore(options));
   RETURN_IF_ERROR(KeepInstalledFiles());
+  objects_ = std::make_unique<ObjectFolder>(options.state_dir + "/objects");
+  objects_->SweepUnfinished(0);  // what a killed coordinator was being sent
   ASSIGN_OR_RETURN(http_, web::HttpServer::Bind(http.host, http.port));
   http.port = http_->port();
   http_url_ = "http://" + http.ToString();
@@ -129,11 +133,13 @@ absl::Status Server::Impl::Start(const ServerOptions& options) {
   context.feed = &feed_;
   context.predictions = &predictions_;
   context.catalog = &catalog_;
+  context.objects = objects_.get();
   context.database = database_;
   context.http_address = http.ToString();
   context.started_unix_ms = UnixNow().ms;
   control_ = std::make_unique<control::ControlService>(context);
-  sessions_ = std::make_unique<session::WorkerSessionService>(dispatcher_.get(), pool_.get());
+  sessions_ = std::make_unique<session::WorkerSessionService>(dispatcher_.get(), pool_.get(),
+                                                              objects_.get());
   RETURN_IF_ERROR(Listen(listen));
   http_->Serve(context, &metrics_);
   retention_ = std::make_unique<ingest::RetentionKeeper>(options.retention, ingest_.get());

@@ -1,68 +1,28 @@
 #include "worker/env_command.h"
 
-#include <unistd.h>
-
-#include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/status.h"
 #include "nlohmann/json.hpp"
+#include "worker/environments/register.h"
 #include "worker/host/environment.h"
-#include "worker/host/environment_probe.h"
-#include "worker/host/runner_build.h"
 
 namespace dynbench::worker {
 namespace {
 
 void Tell(const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); }
 
-// As many compilations at a time as there are cores, and memory for: the heavy ones take 1.6 GB.
-int Jobs() {
-  const auto memory_gb =
-      static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 1'000'000'000;
-  const auto cores = static_cast<int64_t>(std::thread::hardware_concurrency());
-  return static_cast<int>(std::clamp<int64_t>(std::min(cores, memory_gb / 2), 1, 64));
-}
-
 }  // namespace
 
 absl::Status AddEnvironment(const std::string& environments_dir, const std::string& name,
                             const std::string& python) {
-  RETURN_IF_ERROR(CheckEnvironmentName(name));
-  ASSIGN_OR_RETURN(const RunnerSources sources, FindRunnerSources());
   Environment environment;
   environment.name = name;
-  Tell(absl::StrCat("asking ", python, " what it is"));
-  ASSIGN_OR_RETURN(environment.facts, ProbeEnvironment(python));
-  const auto known = LoadEnvironment(environments_dir, name);
-  ASSIGN_OR_RETURN(environment.files, HashTorchFiles(environment.facts.torch_dir,
-                                                     known.ok() && known->facts.torch_dir ==
-                                                                       environment.facts.torch_dir
-                                                         ? known->files
-                                                         : std::map<std::string, HashedFile>()));
-  environment.hash = EnvironmentHash(environment.files);
-  Tell(absl::StrCat("torch ", environment.facts.torch_version, ", python ",
-                    environment.facts.python_version, ", devices ",
-                    absl::StrJoin(environment.facts.devices, ", "), ", suites ",
-                    absl::StrJoin(environment.facts.suites, ", "), ", can ",
-                    absl::StrJoin(environment.facts.capabilities, ", "), ", hash ",
-                    environment.hash.substr(0, 12)));
-  RunnerBuildOptions options;
-  // A record outlives the spelling of its folder: a link that led here may be gone when it is read.
-  std::error_code error;
-  options.environments_dir = std::filesystem::weakly_canonical(environments_dir, error).string();
-  if (error) options.environments_dir = environments_dir;
-  options.jobs = Jobs();
-  options.progress = Tell;
-  ASSIGN_OR_RETURN(environment.runner_dir, BuildRunner(environment, sources, options));
-  RETURN_IF_ERROR(SaveEnvironment(environments_dir, environment));
-  Tell(absl::StrCat("environment ", name, " is ready (", environments_dir, "/", name, ".json)"));
-  return absl::OkStatus();
+  return RegisterEnvironment(environments_dir, std::move(environment), python, Tell).status();
 }
 
 absl::Status ListEnvironments(const std::string& environments_dir, bool json) {

@@ -25,6 +25,7 @@
 #include "worker/host/claims.h"
 #include "worker/host/core_set.h"
 #include "worker/host/host_settings.h"
+#include "worker/make_command.h"
 #include "worker/process/program_lane.h"
 #include "worker/process/unique_fd.h"
 #include "worker/process/watchdog.h"
@@ -352,6 +353,7 @@ int Main(int argc, char** argv) {
   CLI::App* remove = env->add_subcommand("remove", "Forget an environment");
   remove->add_option("NAME", name)->required();
   add_folders(remove);
+  MakeCommand make(env, add_folders);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -365,6 +367,8 @@ int Main(int argc, char** argv) {
     status = ListEnvironments(flags.environments_dir, json);
   } else if (remove->parsed()) {
     status = RemoveEnvironment(flags.environments_dir, name);
+  } else if (make.parsed()) {
+    status = make.Run(flags.environments_dir);
   } else {
     status = RunWorker(flags);
   }

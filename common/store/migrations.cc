@@ -12,6 +12,7 @@
 #include "common/store/schema_v6.h"
 #include "common/store/schema_v7.h"
 #include "common/store/schema_v8.h"
+#include "common/store/schema_v9.h"
 #include "common/store/statement.h"
 #include "common/store/store.h"
 
@@ -65,7 +66,7 @@ absl::Status ApplyStep(sqlite3* db, const Migration& step) {
 const std::vector<Migration>& Migrations() {
   static const auto* const migrations =
       new std::vector<Migration>{{1, kSchemaV1}, {2, kSchemaV2}, {3, kSchemaV3}, {4, kSchemaV4},
-                                 {5, kSchemaV5}, {6, kSchemaV6}, {7, kSchemaV7}, {8, kSchemaV8}};
+                                 {5, kSchemaV5}, {6, kSchemaV6}, {7, kSchemaV7}, {8, kSchemaV8}, {9, kSchemaV9}};
   CHECK_EQ(migrations->back().version, kSchemaVersion);
   return *migrations;
 }

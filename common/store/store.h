@@ -17,7 +17,7 @@ struct sqlite3;
 
 namespace dynbench::store {
 
-inline constexpr int kSchemaVersion = 8;
+inline constexpr int kSchemaVersion = 9;
 
 enum class Access { kReadWrite, kReadOnly };
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "common/base/object_folder.h"
 #include "common/plan/catalog.h"
 #include "coordinator/control/staged_requests.h"
 #include "coordinator/ingest/ingest.h"
@@ -22,8 +23,9 @@ struct Context {
   session::ChangeFeed* feed = nullptr;
   session::Predictions* predictions = nullptr;
   const plan::Catalog* catalog = nullptr;
-  std::string database;      // path
-  std::string http_address;  // host:port
+  const ObjectFolder* objects = nullptr;  // content of environments
+  std::string database;                   // path
+  std::string http_address;               // host:port
   int64_t started_unix_ms = 0;
   std::shared_ptr<StagedRequests> staged = std::make_shared<StagedRequests>();
 };

@@ -10,6 +10,7 @@
 #include "common/base/version.h"
 #include "common/store/holds.h"
 #include "common/store/noise_floors.h"
+#include "coordinator/control/answers.h"
 #include "coordinator/control/jobs.h"
 #include "coordinator/control/log_stream.h"
 #include "coordinator/control/operations.h"
@@ -42,52 +43,6 @@ v1::NoiseFloor ToProto(const store::NoiseFloorRow& row) {
 using session::Page;
 using session::PageStream;
 using session::ToGrpc;
-
-// A unary verb that only asks: runs on the query pool and finishes the call with its status.
-grpc::ServerUnaryReactor* Answer(const Context& context, grpc::CallbackServerContext* call,
-                                 std::function<absl::Status(store::Database&)> verb) {
-  grpc::ServerUnaryReactor* reactor = call->DefaultReactor();
-  const absl::Status queued =
-      context.pool->Run([reactor, verb = std::move(verb)](store::Database& db) {
-        reactor->Finish(ToGrpc(verb(db)));
-      });
-  if (!queued.ok()) reactor->Finish(ToGrpc(queued));
-  return reactor;
-}
-
-// A unary verb that changes something: finishes the call itself.
-grpc::ServerUnaryReactor* Change(
-    const Context& context, grpc::CallbackServerContext* call,
-    std::function<void(store::Database&, grpc::ServerUnaryReactor*)> verb) {
-  grpc::ServerUnaryReactor* reactor = call->DefaultReactor();
-  const absl::Status queued = context.pool->Run(
-      [reactor, verb = std::move(verb)](store::Database& db) { verb(db, reactor); });
-  if (!queued.ok()) reactor->Finish(ToGrpc(queued));
-  return reactor;
-}
-
-// Streams what `load` answers, a message each.
-template <typename Message>
-grpc::ServerWriteReactor<Message>* Stream(
-    const Context& context,
-    std::function<absl::StatusOr<std::vector<Message>>(store::Database&)> load) {
-  struct State {
-    std::vector<Message> messages;
-    size_t next = 0;
-    bool loaded = false;
-  };
-  auto state = std::make_shared<State>();
-  return new PageStream<Message>(
-      context.pool,
-      [state, load = std::move(load)](store::Database& db, Message* out) -> absl::StatusOr<Page> {
-        if (!std::exchange(state->loaded, true)) {
-          ASSIGN_OR_RETURN(state->messages, load(db));
-        }
-        if (state->next == state->messages.size()) return Page::kNone;
-        *out = std::move(state->messages[state->next++]);
-        return state->next == state->messages.size() ? Page::kLast : Page::kMore;
-      });
-}
 
 Submitted FinishWith(v1::SubmitReply* reply, grpc::ServerUnaryReactor* reactor) {
   return [reply, reactor](absl::StatusOr<v1::SubmitReply> result) {

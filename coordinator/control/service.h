@@ -65,6 +65,27 @@ class ControlService : public v1::Control::CallbackService {
                                      const v1::SimulateRequest* request,
                                      v1::SimulateReply* reply) override;
 
+  // Environments of the fleet (environments.h).
+  grpc::ServerUnaryReactor* FindObjects(grpc::CallbackServerContext* call,
+                                        const v1::FindObjectsRequest* request,
+                                        v1::FindObjectsReply* reply) override;
+  grpc::ServerReadReactor<v1::ObjectPieces>* PutObjects(grpc::CallbackServerContext* call,
+                                                        v1::PutObjectsReply* reply) override;
+  grpc::ServerUnaryReactor* BuildEnvironment(grpc::CallbackServerContext* call,
+                                             const v1::BuildEnvironmentRequest* request,
+                                             v1::FleetEnvironment* reply) override;
+  grpc::ServerUnaryReactor* DeriveEnvironment(grpc::CallbackServerContext* call,
+                                              const v1::DeriveEnvironmentRequest* request,
+                                              v1::FleetEnvironment* reply) override;
+  grpc::ServerWriteReactor<v1::FleetEnvironment>* ListEnvironments(
+      grpc::CallbackServerContext* call, const v1::ListEnvironmentsRequest* request) override;
+  grpc::ServerUnaryReactor* GetEnvironmentLog(grpc::CallbackServerContext* call,
+                                              const v1::GetEnvironmentLogRequest* request,
+                                              v1::GetEnvironmentLogReply* reply) override;
+  grpc::ServerUnaryReactor* CollectEnvironments(grpc::CallbackServerContext* call,
+                                                const v1::CollectEnvironmentsRequest* request,
+                                                v1::CollectEnvironmentsReply* reply) override;
+
  private:
   const Context context_;
 };

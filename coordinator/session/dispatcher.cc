@@ -7,6 +7,7 @@
 #include "common/base/status.h"
 #include "common/plan/needs.h"
 #include "common/plan/pairs.h"
+#include "common/store/environments.h"
 #include "common/store/holds.h"
 #include "common/store/slot_time.h"
 #include "coordinator/session/known_workers.h"
@@ -41,6 +42,7 @@ Dispatcher::Dispatcher(DispatcherOptions options, ingest::Writer* ingest, Change
       feed_(feed),
       predictions_(predictions),
       observer_(observer),
+      environments_(KeeperServices()),
       loop_(std::move(loop)) {}
 
 Dispatcher::~Dispatcher() { Stop(); }
@@ -66,6 +68,8 @@ absl::Status Dispatcher::Start(store::Database& reader) {
   holds_.Load(holds);
   ASSIGN_OR_RETURN(const auto spans, store::LastSpans(reader));
   slot_times_.Load(spans);
+  ASSIGN_OR_RETURN(const auto environments, store::LoadFleetEnvironments(reader));
+  environments_.Load(environments);
   scheduler::Options options;
   options.lease_ttl_ns = options_.lease_ttl_ns;
   options.crash_budget = options_.crash_budget;

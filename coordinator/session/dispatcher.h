@@ -33,6 +33,7 @@
 #include "coordinator/ingest/ingest.h"
 #include "coordinator/scheduler/scheduler.h"
 #include "coordinator/session/change_feed.h"
+#include "coordinator/session/environment_keeper.h"
 #include "coordinator/session/event_loop.h"
 #include "coordinator/session/fleet.h"
 #include "coordinator/session/holds.h"
@@ -151,6 +152,14 @@ class Dispatcher {
   // Commits where slot time went until now.
   void FlushActivity(std::function<void(const absl::Status&)> done);
 
+  // ---- environments of the fleet (dispatcher_environments.cc; rules: environment_keeper.h) ----
+  // Each answers after the commit. `worker`: id, or the name of a host with one worker; or empty.
+  using EnvironmentAnswer = std::function<void(absl::StatusOr<v1::FleetEnvironment>)>;
+  void BuildEnvironment(std::string recipe_json, std::string worker, EnvironmentAnswer done);
+  void DeriveEnvironment(v1::DeriveEnvironmentRequest request, EnvironmentAnswer done);
+  void DropEnvironments(std::vector<std::string> ids, std::string reason,
+                        std::function<void(const absl::Status&)> done);
+
   // ---- questions; Unavailable when the dispatcher does not answer within kAnswerTime ----
   // ETA and coverage of each job, in order; reasons only when asked for, at most 10 lines a job.
   absl::StatusOr<std::vector<JobView>> ViewJobs(std::vector<JobId> jobs, bool with_reasons);
@@ -161,6 +170,8 @@ class Dispatcher {
   // What of these no worker that is known could run, a line for each kind.
   absl::StatusOr<std::vector<std::string>> ViewUnplaceable(std::vector<scheduler::Task> tasks);
   absl::StatusOr<Totals> ViewTotals();
+  absl::StatusOr<std::vector<v1::FleetEnvironment>> ViewEnvironments(bool with_removed);
+  absl::StatusOr<v1::GetEnvironmentLogReply> ViewEnvironmentLog(std::string id, int64_t offset);
 
  private:
   struct PendingGrant {
@@ -242,6 +253,11 @@ class Dispatcher {
   v1::Worker DescribeWorker(const ConnectedWorker& worker,
                             const std::map<SlotId, std::string>& busy) const;
 
+  // Environments (dispatcher_environments.cc)
+  EnvironmentKeeper::Services KeeperServices();
+  absl::StatusOr<WorkerId> NamedOrAny(const std::string& worker);
+  void AnswerEnvironment(absl::StatusOr<v1::FleetEnvironment> environment, EnvironmentAnswer done);
+
   // Actions (dispatcher_actions.cc)
   void Feed(const scheduler::Event& event);
   void CarryOut(const scheduler::Grant& grant);
@@ -291,6 +307,7 @@ class Dispatcher {
   LogRelay relay_;
   Holds holds_;
   SlotTimes slot_times_;
+  EnvironmentKeeper environments_;
   MonotonicTime next_open_spans_;
   std::map<LeaseEpoch, PendingGrant> pending_grants_;
   std::set<SlotId> stopped_slots_;  // by the scheduler, for equal failures

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/durations.h"
+#include "common/base/status.h"
 #include "coordinator/session/dispatcher.h"
 
 namespace dynbench::session {
@@ -185,6 +186,20 @@ absl::StatusOr<Totals> Dispatcher::ViewTotals() {
     }
     return totals;
   });
+}
+
+absl::StatusOr<std::vector<v1::FleetEnvironment>> Dispatcher::ViewEnvironments(bool with_removed) {
+  return Ask<std::vector<v1::FleetEnvironment>>(
+      [this, with_removed] { return environments_.List(with_removed); });
+}
+
+absl::StatusOr<v1::GetEnvironmentLogReply> Dispatcher::ViewEnvironmentLog(std::string id,
+                                                                          int64_t offset) {
+  ASSIGN_OR_RETURN(auto reply, Ask<absl::StatusOr<v1::GetEnvironmentLogReply>>(
+                                   [this, id = std::move(id), offset] {
+                                     return environments_.Log(id, offset);
+                                   }));
+  return reply;
 }
 
 }  // namespace dynbench::session

@@ -123,6 +123,7 @@ void Dispatcher::Admit(const std::shared_ptr<WorkerLink>& link, const v1::Hello&
   slot_times_.Joined(id, StatesOf(worker), worker.last_seen);
   Feed(scheduler::WorkerJoined{id, OffersOf(worker), HeldLeases(hello)});
   RepeatHolds(worker);
+  environments_.Joined(id, hello, died);
   // Adopted leases keep running where they are. What the scheduler did not adopt it has revoked;
   // a lease that it granted anew has another epoch.
   for (const scheduler::HeldLease& held : HeldLeases(hello)) {
@@ -149,6 +150,7 @@ void Dispatcher::Leave(const WorkerId& worker) {
     const int64_t heard_ms = gone->last_seen.ms + options_.beat_interval_ns / kNsPerMs;
     slot_times_.Left(worker, {std::min(unix_now().ms, heard_ms)});
   }
+  environments_.Left(worker);
   fleet_.Leave(worker);
   Feed(scheduler::WorkerLeft{worker});
 }
@@ -176,6 +178,7 @@ void Dispatcher::OnMessage(const std::shared_ptr<WorkerLink>& link, const Worker
       return OnSlots(*worker);
     case v1::WorkerMessage::kEnvironments:
       *worker->hello.mutable_environments() = message.environments().environments();
+      environments_.Has(id, worker->hello.environments());
       return OnSlots(*worker);
     case v1::WorkerMessage::kLog:
       return OnLog(message.log());
@@ -185,6 +188,8 @@ void Dispatcher::OnMessage(const std::shared_ptr<WorkerLink>& link, const Worker
       return OnActivity(*worker, message.activity());
     case v1::WorkerMessage::kPreflight:
       return OnPreflight(*worker, message.preflight());
+    case v1::WorkerMessage::kEnvironment:
+      return environments_.Report(id, message.environment());
     case v1::WorkerMessage::kFinished:
     case v1::WorkerMessage::MESSAGE_NOT_SET:  // of a newer worker: nothing that we must understand
       return;

@@ -45,6 +45,7 @@ Json EnvironmentToJson(const v1::Environment& e) {
       {"torch_version", e.torch_version()},
       {"torch_git", e.torch_git()},
       {"hash", e.hash()},
+      {"id", e.id()},
       {"packages", std::map<std::string, std::string>(e.packages().begin(), e.packages().end())},
       {"devices", std::vector<std::string>(e.devices().begin(), e.devices().end())},
       {"suites", std::vector<std::string>(e.suites().begin(), e.suites().end())},
@@ -201,6 +202,7 @@ v1::Worker ToProto(const ConnectedWorker& worker) {
     to.set_python(e.python());
     *to.mutable_suites() = e.suites();
     *to.mutable_capabilities() = e.capabilities();
+    to.set_id(e.id());
   }
   return out;
 }
@@ -230,6 +232,7 @@ v1::Worker ToProto(const store::WorkerInfo& worker) {
     to.set_python(TextAt(e, "python"));
     for (const std::string& suite : WordsAt(e, "suites")) to.add_suites(suite);
     for (const std::string& word : WordsAt(e, "capabilities")) to.add_capabilities(word);
+    to.set_id(TextAt(e, "id"));
   }
   return out;
 }

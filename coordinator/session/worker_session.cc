@@ -9,6 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/version.h"
+#include "coordinator/session/object_calls.h"
 #include "coordinator/session/page_stream.h"
 #include "coordinator/session/rpc_status.h"
 #include "proto/dynbench/convert.h"
@@ -231,6 +232,27 @@ grpc::ServerWriteReactor<v1::FileChunk>* WorkerSessionService::FetchFile(
         state->sent += chunk->data().size();
         return state->sent == state->bytes.size() ? Page::kLast : Page::kMore;
       });
+}
+
+grpc::ServerUnaryReactor* WorkerSessionService::FindObjects(grpc::CallbackServerContext* context,
+                                                            const v1::FindObjectsRequest* request,
+                                                            v1::FindObjectsReply* reply) {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  const absl::Status queued = pool_->Run([this, request, reply, reactor](store::Database&) {
+    reactor->Finish(session::FindObjects(*objects_, *request, reply));
+  });
+  if (!queued.ok()) reactor->Finish(ToGrpc(queued));
+  return reactor;
+}
+
+grpc::ServerReadReactor<v1::ObjectPieces>* WorkerSessionService::PutObjects(
+    grpc::CallbackServerContext* /*context*/, v1::PutObjectsReply* reply) {
+  return NewPutObjects(objects_, reply);
+}
+
+grpc::ServerWriteReactor<v1::ObjectPieces>* WorkerSessionService::FetchObjects(
+    grpc::CallbackServerContext* /*context*/, const v1::FetchObjectsRequest* request) {
+  return NewFetchObjects(objects_, pool_, *request);
 }
 
 }  // namespace dynbench::session

@@ -156,7 +156,8 @@ def base_environment() -> dict[str, str]:
 class Fleet:
     """A coordinator and `workers` workers that share this machine's cores."""
 
-    def __init__(self, workers: int = 1, coordinator_flags: tuple[str, ...] = (), start: bool = True):
+    def __init__(self, workers: int = 1, coordinator_flags: tuple[str, ...] = (), start: bool = True,
+                 own_environments: bool = False):
         # A blank and a letter beyond ASCII in every path.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="dynbench größer "))
         self.mark = uuid.uuid4().hex
@@ -168,6 +169,7 @@ class Fleet:
         self.address = ""
         self.coordinator: Daemon | None = None
         self.workers: dict[int, Daemon] = {}
+        self.own_environments = own_environments  # each worker a folder of its own, with the same default
         self._start = start
 
     # ---- life ----
@@ -232,7 +234,7 @@ class Fleet:
     def start_worker(self, index: int = 0, flags: tuple[str, ...] = (), wait: bool = True) -> Daemon:
         worker = Daemon(f"worker {index}", [
             str(BIN / "dynbench-worker"), "run", "--coordinator", self.address,
-            "--state-dir", str(self.worker_state(index)), "--environments-dir", str(ENVIRONMENTS),
+            "--state-dir", str(self.worker_state(index)), "--environments-dir", str(self.environments(index)),
             "--share", f"{index + 1}/{self.wanted_workers}", *flags],
             self.folder / f"worker-{index}.log", self.env)
         self.workers[index] = worker
@@ -249,6 +251,16 @@ class Fleet:
             return bool(record) and record["pid"] == worker.pid and record["connected"]
 
         wait_until(connected, f"worker {index} to connect", timeout_s)
+
+    def environments(self, index: int) -> pathlib.Path:
+        if not self.own_environments:
+            return ENVIRONMENTS
+        folder = self.folder / f"environments {index}"
+        if not folder.exists():
+            folder.mkdir()
+            shutil.copy(ENVIRONMENTS / "default.json", folder)
+            (folder / "runners").symlink_to(ENVIRONMENTS / "runners")  # compiled once
+        return folder
 
     def worker_state(self, index: int) -> pathlib.Path:
         return self.folder / f"worker {index}"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/status.h"
+#include "common/store/environments.h"
 #include "common/store/holds.h"
 #include "common/store/provenance.h"
 #include "common/store/store.h"
@@ -131,6 +132,36 @@ class DbSource : public Source {
       workers.push_back(std::move(worker));
     }
     return workers;
+  }
+
+  absl::StatusOr<std::vector<v1::FleetEnvironment>> FleetEnvironments() override {
+    ASSIGN_OR_RETURN(const auto all, store::LoadFleetEnvironments(*db_));
+    std::vector<v1::FleetEnvironment> environments;
+    for (const store::FleetEnvironmentRow& row : all.environments) {
+      if (row.state == "removed") continue;
+      v1::FleetEnvironment& to = environments.emplace_back();
+      to.set_id(row.id);
+      to.set_name(row.name);
+      to.set_kind(row.kind);
+      to.set_state(row.state);
+      to.set_reason(row.reason);
+      to.set_builder(row.builder.value);
+      to.set_origin_json(row.origin_json);
+      to.set_hash(row.hash);
+      to.set_torch_version(row.torch_version);
+      to.set_files(row.files);
+      to.set_size_bytes(row.size_bytes);
+      to.set_created_unix_ms(row.created_at.ms);
+      to.set_finished_unix_ms(row.finished_at.ms);
+      for (const store::EnvironmentPlaceRow& place : all.places) {
+        if (place.environment != row.id) continue;
+        v1::EnvironmentPlace& at = *to.add_places();
+        at.set_worker(place.worker.value);
+        at.set_state(place.state);
+        at.set_reason(place.reason);
+      }
+    }
+    return environments;
   }
 
   absl::StatusOr<std::vector<store::SlotSeconds>> Idle(UnixTimeMs since,

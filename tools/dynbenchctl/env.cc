@@ -4,6 +4,7 @@
 
 #include "common/base/status.h"
 #include "common/plan/nearest.h"
+#include "tools/dynbenchctl/env_text.h"
 #include "tools/dynbenchctl/source.h"
 #include "tools/dynbenchctl/table.h"
 #include "tools/dynbenchctl/verbs.h"
@@ -33,7 +34,8 @@ std::string Suites(const EnvironmentView& environment) {
   return text;
 }
 
-void Print(Context& context, const std::vector<Entry>& entries) {
+void Print(Context& context, const std::vector<Entry>& entries,
+           const std::vector<v1::FleetEnvironment>& fleet) {
   if (context.globals.json) {
     Json list = Json::array();
     for (const Entry& entry : entries) {
@@ -47,7 +49,9 @@ void Print(Context& context, const std::vector<Entry>& entries) {
                       {"host", entry.worker->host},
                       {"connected", entry.worker->connected}});
     }
-    PrintJson(context, {{"schema", "dynbench.environments/1"}, {"environments", list}});
+    PrintJson(context, {{"schema", "dynbench.environments/1"},
+                        {"environments", list},
+                        {"fleet", FleetEnvironmentsJson(fleet)}});
     return;
   }
   formats::TextTable table(
@@ -64,12 +68,14 @@ VerbResult List(Context& context) {
   ASSIGN_OR_RETURN(const auto source, OpenSource(context.globals));
   ASSIGN_OR_RETURN(const auto workers, source->Workers());
   const auto entries = EntriesOf(workers, "");
+  ASSIGN_OR_RETURN(const auto fleet, source->FleetEnvironments());
   if (entries.empty()) {
     PrintNote(context,
               "no worker has an environment; add one on its host: dynbench-worker env add NAME "
               "--python PATH");
   }
-  Print(context, entries);
+  Print(context, entries, fleet);
+  if (!context.globals.json) context.out() << FleetEnvironmentsText(fleet, StyleOf(context));
   return ExitCode::kDone;
 }
 
@@ -77,8 +83,11 @@ VerbResult Show(Context& context, const std::string& name) {
   ASSIGN_OR_RETURN(const auto source, OpenSource(context.globals));
   ASSIGN_OR_RETURN(const auto workers, source->Workers());
   const auto entries = EntriesOf(workers, name);
-  if (entries.empty()) {
-    std::set<std::string> names;
+  ASSIGN_OR_RETURN(auto fleet, source->FleetEnvironments());
+  std::set<std::string> names;
+  for (const v1::FleetEnvironment& environment : fleet) names.insert(environment.name());
+  std::erase_if(fleet, [&](const auto& e) { return e.name() != name && e.id() != name; });
+  if (entries.empty() && fleet.empty()) {
     for (const Entry& entry : EntriesOf(workers, "")) names.insert(entry.environment->name);
     return absl::NotFoundError(
         "no worker has an environment '" + name + "'" +
@@ -92,7 +101,10 @@ VerbResult Show(Context& context, const std::string& name) {
                            " different builds on different hosts; their results are not the same "
                            "environment's");
   }
-  Print(context, entries);
+  Print(context, entries, fleet);
+  for (const v1::FleetEnvironment& environment : fleet) {
+    if (!context.globals.json) context.out() << FleetEnvironmentText(environment);
+  }
   return ExitCode::kDone;
 }
 
@@ -101,8 +113,9 @@ VerbResult Show(Context& context, const std::string& name) {
 void AddEnv(CommandTree& tree) {
   CLI::App* group =
       tree.AddGroup("env",
-                    "The Python environments of the fleet. Registering one is done on its host: "
-                    "dynbench-worker env add NAME --python PATH.");
+                    "The Python environments of the fleet. One that is there already is registered "
+                    "on its host: dynbench-worker env add NAME --python PATH.");
+  AddEnvMakers(tree, group);
   tree.AddVerb("list", "All environments of all workers.", &List, group);
   auto name = std::make_shared<std::string>();
   CLI::App* show = tree.AddVerb(

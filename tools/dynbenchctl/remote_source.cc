@@ -95,6 +95,19 @@ class RemoteSource : public Source {
     return workers;
   }
 
+  absl::StatusOr<std::vector<v1::FleetEnvironment>> FleetEnvironments() override {
+    const auto call = Client::NewCall();
+    const auto stream = client_->stub().ListEnvironments(call.get(), v1::ListEnvironmentsRequest());
+    std::vector<v1::FleetEnvironment> environments;
+    v1::FleetEnvironment environment;
+    while (stream->Read(&environment)) environments.push_back(environment);
+    const grpc::Status status = stream->Finish();
+    // A coordinator of before these verbs has none.
+    if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) return environments;
+    RETURN_IF_ERROR(client_->FromGrpc(status));
+    return environments;
+  }
+
   absl::StatusOr<std::vector<store::SlotSeconds>> Idle(UnixTimeMs since,
                                                        UnixTimeMs until) override {
     v1::GetIdleRequest request;

@@ -14,6 +14,7 @@
 #include "common/store/noise_floors.h"
 #include "common/store/queries.h"
 #include "common/store/slot_time.h"
+#include "dynbench/v1/control.pb.h"
 #include "tools/dynbenchctl/context.h"
 
 namespace dynbench::cli {
@@ -84,6 +85,8 @@ class Source {
                                                                UnixTimeMs until) = 0;
   // What A/A runs have shown; `job` 0: all of them.
   virtual absl::StatusOr<std::vector<store::NoiseFloorRow>> NoiseFloors(JobId job) = 0;
+  // Environments that were made for the fleet.
+  virtual absl::StatusOr<std::vector<v1::FleetEnvironment>> FleetEnvironments() = 0;
   // The bytes of a model file that travelled with a job.
   virtual absl::StatusOr<std::string> File(const std::string& sha256) = 0;
 };

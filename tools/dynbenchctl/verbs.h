@@ -21,7 +21,8 @@ void AddRepro(CommandTree& tree);
 void AddExplain(CommandTree& tree);
 void AddWorkers(CommandTree& tree);  // and drain, release, quarantine
 void AddIdle(CommandTree& tree);
-void AddEnv(CommandTree& tree);
+void AddEnv(CommandTree& tree);                             // list, show
+void AddEnvMakers(CommandTree& tree, CLI::App* env_group);  // build, derive, gc
 void AddSuite(CommandTree& tree);
 void AddDoctor(CommandTree& tree);
 void AddBackup(CommandTree& tree);

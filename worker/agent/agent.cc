@@ -175,6 +175,7 @@ Agent::~Agent() {
     loop_->Cancel(timer);
   }
   if (const pid_t asking = asking_device_; asking > 0) kill(asking, SIGKILL);
+  making_.reset();
   environments_.reset();
   slots_.clear();
   session_.reset();
@@ -206,9 +207,31 @@ void Agent::Start() {
   }
   engine_.SetEnvironments(environments_->usable());
   WriteWorkerFile(false);
+  StartMaking();
   first_timer_ = loop_->After(kFirstChecksMs, [this] { StartSession(); });
   CheckDisk();
   EnvironmentsChanged(environments_->usable());
+}
+
+void Agent::StartMaking() {
+  EnvironmentWork::Services services;
+  services.loop = loop_;
+  services.environments_dir = options_.environments_dir;
+  services.state_dir = options_.state_dir;
+  services.variables = MarkedEnvironment(OwnerMark(identity_.id().value, started_at_.ms));
+  services.processes = &engine_.processes();
+  services.channel = session_->channel();
+  services.report = [this](const v1::EnvironmentReport& report) {
+    v1::WorkerMessage message;
+    *message.mutable_environment() = report;
+    session_->Send(std::move(message));
+  };
+  services.wants_rest = [this] { BlocksChanged(); };
+  services.slots_rest = [this] {
+    return !stopping_ &&
+           std::all_of(slots_.begin(), slots_.end(), [](const auto& slot) { return slot->idle(); });
+  };
+  making_ = std::make_unique<EnvironmentWork>(std::move(services));
 }
 
 // Once: what a slot's first check says is in the first Hello, unless it takes long.
@@ -226,6 +249,7 @@ v1::Hello Agent::MakeHello() {
   hello.set_pool(options_.pool);
   for (const auto& [name, value] : options_.labels) (*hello.mutable_labels())[name] = value;
   hello.set_sent_unix_ms(UnixNow().ms);
+  hello.set_makes_environments(true);
   hello.set_inventory_json(ToJson(options_.inventory).dump());
   for (const auto& [name, environment] : environments_->usable()) {
     *hello.add_environments() = ToProto(environment);
@@ -278,6 +302,7 @@ void Agent::OnWelcome(const v1::Welcome& welcome) {
   for (SlotState& state : states_) state.log.Again();
   TellActivities();
   RepeatReports();
+  making_->NewSession();
   Beat();
   TellHeld();
 }
@@ -312,6 +337,8 @@ void Agent::OnMessage(const v1::CoordinatorMessage& message) {
       return OnRelease();
     case v1::CoordinatorMessage::kPreflight:
       return OnPreflight(message.preflight());
+    case v1::CoordinatorMessage::kEnvironment:
+      return making_->Order(message.environment());
     case v1::CoordinatorMessage::kBeat:
     case v1::CoordinatorMessage::kWelcome:
     case v1::CoordinatorMessage::MESSAGE_NOT_SET:  // of a newer coordinator

@@ -17,6 +17,7 @@
 #include "worker/agent/activity.h"
 #include "worker/agent/caches.h"
 #include "worker/agent/environment_watch.h"
+#include "worker/agent/environment_work.h"
 #include "worker/agent/file_fetcher.h"
 #include "worker/agent/held_reports.h"
 #include "worker/agent/identity.h"
@@ -141,6 +142,7 @@ class Agent {
                    const std::string& reason);
   void RepeatReports();
   void OnPreflight(const v1::Preflight& preflight);
+  void StartMaking();
   void EnvironmentsChanged(const EnvironmentWatch::Environments& usable);
   void OnEnded(size_t slot, const plan::Result& result);
   void OnTrouble(size_t slot);
@@ -172,6 +174,7 @@ class Agent {
   std::map<std::string, std::string> environment_hashes_;  // as they were looked at
   std::unique_ptr<SessionClient> session_;
   std::unique_ptr<EnvironmentWatch> environments_;
+  std::unique_ptr<EnvironmentWork> making_;  // of environments, as the coordinator orders
   HeldReports held_;
   std::map<AttemptId, int64_t> watched_;  // log offset that the coordinator has
   // Returned while the coordinator could not be told.

@@ -2,6 +2,7 @@
 // process, and everything else that closes a slot.
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "common/base/time.h"
 #include "spdlog/spdlog.h"
 #include "worker/agent/agent.h"
@@ -22,6 +23,10 @@ SlotBlock Agent::BlockOf(size_t slot) const {
   if (!disk_reason_.empty()) return {"disk_low", disk_reason_};
   const SlotHealth& health = states_[slot].health;
   if (!health.healthy()) return {health.State(), health.Reason()};
+  if (making_ && !making_->Active().empty()) {
+    return {"preflight", absl::StrCat("the environment ", making_->Active(),
+                                      " is made on this host, which would be in a measurement")};
+  }
   for (const auto& [name, environment] : environment_health_) {
     if (!environment.failed()) return {};
   }

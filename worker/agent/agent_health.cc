@@ -162,10 +162,11 @@ void Agent::EnvironmentsChanged(const EnvironmentWatch::Environments& usable) {
   for (const auto& [name, environment] : usable) {
     // Another content under the same name is looked at again.
     const auto known = environment_health_.find(name);
-    const bool same = known != environment_health_.end() &&
-                      environment_hashes_[name] == environment.hash + environment.runner_dir;
+    const std::string content =
+        environment.hash + environment.runner_dir + environment.facts.python;
+    const bool same = known != environment_health_.end() && environment_hashes_[name] == content;
     health.emplace(name, same ? known->second : SlotHealth(options_.recheck_ms));
-    environment_hashes_[name] = environment.hash + environment.runner_dir;
+    environment_hashes_[name] = content;
   }
   environment_health_.clear();
   for (const auto& [name, state] : health) environment_health_.emplace(name, state);
@@ -228,6 +229,9 @@ void Agent::NoteActivity(size_t i) {
   const bool checking =
       state.lanes == Activity::kIdle && !state.health.healthy() && !state.health.failed();
   state.log.Set(checking ? Activity::kPreflight : state.lanes, UnixNow().ms);
+  if (state.lanes == Activity::kIdle && making_) {
+    loop_->Post([this] { making_->SlotsChanged(); });
+  }
   if (state.lanes == Activity::kIdle && state.health.Due(NowMs())) {
     loop_->Post([this] { LookAtHealth(); });
   }

@@ -13,6 +13,8 @@ v1::Environment ToProto(const Environment& environment) {
   message.set_torch_version(f.torch_version);
   message.set_torch_git(f.torch_git);
   message.set_hash(environment.hash);
+  message.set_id(environment.id);
+  message.set_libraries(EnvironmentHash(environment.files));
   for (const auto& [name, version] : f.packages) (*message.mutable_packages())[name] = version;
   for (const std::string& device : f.devices) message.add_devices(device);
   for (const std::string& suite : f.suites) message.add_suites(suite);

@@ -37,6 +37,9 @@ class SessionClient {
   // What is still to be written to the network. Thread-safe.
   bool flushed() const;
 
+  // For calls of others beside the stream.
+  std::shared_ptr<grpc::Channel> channel() const { return channel_; }
+
   // Fetches a file whole. Blocks (at most a minute); thread-safe.
   absl::StatusOr<std::string> FetchFile(const std::string& sha256);
 

@@ -355,6 +355,12 @@ void Slot::OnFinished(const std::shared_ptr<Run>& run, plan::Result result, std:
     CleanUp(*run, result, log);
     return OnReturned(run, run->give_back);
   }
+  // Neither a good nor a bad result of an environment that was another one at the end.
+  if (const absl::Status same = CheckFilesUnchanged(run->environment); !same.ok()) {
+    CleanUp(*run, result, log);
+    return OnReturned(run, absl::StrCat("the environment changed during the attempt: ",
+                                        std::string(same.message())));
+  }
   if (WantsToRunAlone(*run, result)) return RunAgainAlone(run);
   if (const auto why = HostChanged(*run, result); !why.empty()) return OnReturned(run, why);
   if (shape_.device == "cpu") BlameForMissingDevice(&result);

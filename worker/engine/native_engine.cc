@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/check.h"
+#include "common/base/sha256.h"
 #include "common/base/status.h"
 #include "spdlog/spdlog.h"
 #include "worker/process/cgroup.h"
@@ -26,15 +27,19 @@ std::string WithInstance(const std::string& profile, int instance) {
   return instance == 0 ? profile : absl::StrCat(profile, "+", instance);
 }
 
+// The runner's folder is part of it: a rebuilt runner of the same torch is another zygote; and the
+// python: two environments may have one torch and differ in everything else.
+std::string KeyOf(const Environment& environment) {
+  return absl::StrCat(environment.hash, " ", environment.runner_dir, " ", environment.facts.python);
+}
+
 std::string KeyOf(const Environment& environment, const std::string& profile, int instance) {
-  // The runner's folder is part of it: a rebuilt runner of the same torch is another zygote.
-  return absl::StrCat(environment.hash, " ", environment.runner_dir, " ",
-                      WithInstance(profile, instance));
+  return absl::StrCat(KeyOf(environment), " ", WithInstance(profile, instance));
 }
 
 std::string ZygoteFolder(const std::string& state_dir, const Environment& environment,
                          const std::string& profile, int instance) {
-  return absl::StrCat(state_dir, "/zygotes/", environment.hash.substr(0, 16), "-",
+  return absl::StrCat(state_dir, "/zygotes/", Sha256Hex(KeyOf(environment)).substr(0, 16), "-",
                       WithInstance(profile, instance));
 }
 
@@ -80,7 +85,7 @@ void NativeEngine::SetEnvironments(std::map<std::string, Environment> environmen
     environments_ = environments;
     std::set<std::string> wanted;
     for (const auto& [name, environment] : environments_) {
-      wanted.insert(absl::StrCat(environment.hash, " ", environment.runner_dir));
+      wanted.insert(KeyOf(environment));
       const auto warm = WarmFor(environment, "default", 0);
       if (!warm.ok()) spdlog::error("environment {}: {}", name, warm.status().ToString());
     }

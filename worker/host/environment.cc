@@ -59,6 +59,40 @@ std::string RecordPath(const std::string& environments_dir, const std::string& n
   return absl::StrCat(environments_dir, "/", name, ".json");
 }
 
+nlohmann::json FilesToJson(const std::map<std::string, HashedFile>& files) {
+  nlohmann::json json = nlohmann::json::object();
+  for (const auto& [path, file] : files) {
+    json[path] = {{"size_bytes", file.size_bytes},
+                  {"modified_ns", file.modified_ns},
+                  {"sha256", file.sha256}};
+  }
+  return json;
+}
+
+std::map<std::string, HashedFile> FilesFromJson(const nlohmann::json& json) {
+  std::map<std::string, HashedFile> files;
+  for (const auto& [path, file] : json.items()) {
+    files[path] = {file.at("size_bytes"), file.at("modified_ns"), file.at("sha256")};
+  }
+  return files;
+}
+
+absl::Status CheckSame(const Environment& e, const std::string& folder,
+                       const std::map<std::string, HashedFile>& files) {
+  for (const auto& [name, known] : files) {
+    const auto now = Identify(absl::StrCat(folder, "/", name));
+    if (now.ok() && now->size_bytes == known.size_bytes && now->modified_ns == known.modified_ns) {
+      continue;
+    }
+    return absl::FailedPreconditionError(absl::StrCat(
+        "environment ", e.name, " changed since it was added (", name, "); ",
+        e.id.empty()
+            ? absl::StrCat("run: dynbench-worker env add ", e.name, " --python ", e.facts.python)
+            : std::string("remove it and build it again")));
+  }
+  return absl::OkStatus();
+}
+
 EnvironmentFacts FactsFromJson(const nlohmann::json& json) {
   EnvironmentFacts f;
   f.python = json.at("python");
@@ -80,31 +114,32 @@ EnvironmentFacts FactsFromJson(const nlohmann::json& json) {
 }  // namespace
 
 nlohmann::json ToJson(const Environment& e) {
-  nlohmann::json files = nlohmann::json::object();
-  for (const auto& [path, file] : e.files) {
-    files[path] = {{"size_bytes", file.size_bytes},
-                   {"modified_ns", file.modified_ns},
-                   {"sha256", file.sha256}};
-  }
   const EnvironmentFacts& f = e.facts;
-  return {{"schema", kSchema},
-          {"name", e.name},
-          {"python", f.python},
-          {"python_version", f.python_version},
-          {"python_include_dir", f.python_include_dir},
-          {"python_library_dir", f.python_library_dir},
-          {"python_library", f.python_library},
-          {"torch_version", f.torch_version},
-          {"torch_git", f.torch_git},
-          {"torch_dir", f.torch_dir},
-          {"torch_cxx11_abi", f.torch_cxx11_abi},
-          {"packages", f.packages},
-          {"devices", f.devices},
-          {"suites", f.suites},
-          {"capabilities", f.capabilities},
-          {"files", files},
-          {"hash", e.hash},
-          {"runner_dir", e.runner_dir}};
+  nlohmann::json json = {{"schema", kSchema},
+                         {"name", e.name},
+                         {"python", f.python},
+                         {"python_version", f.python_version},
+                         {"python_include_dir", f.python_include_dir},
+                         {"python_library_dir", f.python_library_dir},
+                         {"python_library", f.python_library},
+                         {"torch_version", f.torch_version},
+                         {"torch_git", f.torch_git},
+                         {"torch_dir", f.torch_dir},
+                         {"torch_cxx11_abi", f.torch_cxx11_abi},
+                         {"packages", f.packages},
+                         {"devices", f.devices},
+                         {"suites", f.suites},
+                         {"capabilities", f.capabilities},
+                         {"files", FilesToJson(e.files)},
+                         {"hash", e.hash},
+                         {"runner_dir", e.runner_dir}};
+  if (e.id.empty()) return json;
+  json["id"] = e.id;
+  json["origin"] = e.origin_json;
+  json["prefix"] = e.prefix;
+  json["of_fleet"] = e.of_fleet;
+  json["changed_files"] = FilesToJson(e.changed_files);
+  return json;
 }
 
 absl::StatusOr<Environment> EnvironmentFromJson(std::string_view text) {
@@ -116,8 +151,13 @@ absl::StatusOr<Environment> EnvironmentFromJson(std::string_view text) {
     Environment e;
     e.name = json.at("name");
     e.facts = FactsFromJson(json);
-    for (const auto& [path, file] : json.at("files").items()) {
-      e.files[path] = {file.at("size_bytes"), file.at("modified_ns"), file.at("sha256")};
+    e.files = FilesFromJson(json.at("files"));
+    if (json.contains("id")) {
+      e.id = json.at("id");
+      e.origin_json = json.at("origin");
+      e.prefix = json.at("prefix");
+      e.of_fleet = json.at("of_fleet");
+      e.changed_files = FilesFromJson(json.at("changed_files"));
     }
     e.hash = json.at("hash");
     e.runner_dir = json.at("runner_dir");
@@ -169,15 +209,32 @@ std::string EnvironmentHash(const std::map<std::string, HashedFile>& files) {
   return Sha256Hex(text);
 }
 
-absl::Status CheckUnchanged(const Environment& e) {
-  for (const auto& [name, known] : e.files) {
-    const auto now = Identify(absl::StrCat(e.facts.torch_dir, "/", name));
-    if (!now.ok() || now->size_bytes != known.size_bytes || now->modified_ns != known.modified_ns) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("environment ", e.name, " changed since it was added (", name,
-                       "); run: dynbench-worker env add ", e.name, " --python ", e.facts.python));
-    }
+std::string EnvironmentHash(const std::map<std::string, HashedFile>& files,
+                            const std::map<std::string, HashedFile>& changed_files) {
+  std::string hash = EnvironmentHash(files);
+  if (changed_files.empty()) return hash;
+  return Sha256Hex(absl::StrCat(hash, "\n", EnvironmentHash(changed_files)));
+}
+
+absl::StatusOr<std::map<std::string, HashedFile>> HashFiles(const std::string& folder,
+                                                            const std::vector<std::string>& paths) {
+  std::map<std::string, HashedFile> files;
+  for (const std::string& path : paths) {
+    const std::string full = absl::StrCat(folder, "/", path);
+    ASSIGN_OR_RETURN(HashedFile file, Identify(full));
+    ASSIGN_OR_RETURN(file.sha256, HashFile(full, file.size_bytes));
+    files[path] = std::move(file);
   }
+  return files;
+}
+
+absl::Status CheckFilesUnchanged(const Environment& e) {
+  RETURN_IF_ERROR(CheckSame(e, e.facts.torch_dir, e.files));
+  return CheckSame(e, e.prefix, e.changed_files);
+}
+
+absl::Status CheckUnchanged(const Environment& e) {
+  RETURN_IF_ERROR(CheckFilesUnchanged(e));
   if (access(e.RunnerPath().c_str(), X_OK) != 0) {
     return absl::FailedPreconditionError(absl::StrCat("the runner of environment ", e.name,
                                                       " is gone; run: dynbench-worker env add ",

@@ -48,8 +48,17 @@ struct Environment {
   std::string name;
   EnvironmentFacts facts;
   std::map<std::string, HashedFile> files;  // path below torch_dir -> identity
-  std::string hash;                         // of `files`; 64 hexadecimal digits
+  std::string hash;                         // what identifies it; 64 hexadecimal digits
   std::string runner_dir;                   // holds dynbench-runner and shims/
+  // Of one that dynbench made: the id of its recipe or derivation (empty: `env add`), what that
+  // was, its folder, and whether the coordinator knows of it.
+  std::string id;
+  std::string origin_json;
+  std::string prefix;
+  bool of_fleet = false;
+  // Of a derived one: the files that differ from the base, by path below `prefix`. They decide
+  // `hash` too, since the compiler is Python.
+  std::map<std::string, HashedFile> changed_files;
 
   std::string RunnerPath() const { return runner_dir + "/dynbench-runner"; }
   std::string ShimsDir() const { return runner_dir + "/shims"; }
@@ -65,10 +74,19 @@ absl::Status CheckEnvironmentName(const std::string& name);
 // in `known` is not read again. NotFound when this is no torch.
 absl::StatusOr<std::map<std::string, HashedFile>> HashTorchFiles(
     const std::string& torch_dir, const std::map<std::string, HashedFile>& known);
+// What a runner that was compiled against these libraries is keyed by.
 std::string EnvironmentHash(const std::map<std::string, HashedFile>& files);
+// The environment's own: that of the libraries alone, unless files of Python differ from the base.
+std::string EnvironmentHash(const std::map<std::string, HashedFile>& files,
+                            const std::map<std::string, HashedFile>& changed_files);
+// Size, time and digest of files below `folder`.
+absl::StatusOr<std::map<std::string, HashedFile>> HashFiles(const std::string& folder,
+                                                            const std::vector<std::string>& paths);
 
 // FailedPrecondition when a hashed file or the runner is gone or no longer the same one.
 absl::Status CheckUnchanged(const Environment& environment);
+// The files alone: a look at each one's size and time.
+absl::Status CheckFilesUnchanged(const Environment& environment);
 
 // The records of a folder, by name; unreadable ones are left out and told in `problems`.
 std::map<std::string, Environment> LoadEnvironments(const std::string& environments_dir,

@@ -34,6 +34,7 @@ constexpr int64_t kCompileLimitMs = 900'000;
 constexpr char kSourcesList[] = "worker/runner/sources.txt";
 
 constexpr char kShimsFolder[] = "worker/runner/shims";
+constexpr char kTorchLink[] = "torch_lib";  // beside the binary
 
 void AddFiles(const std::string& root, const std::string& folder, const std::string& extension,
               std::set<std::string>* files) {
@@ -80,7 +81,10 @@ std::map<std::string, std::string> CompilerEnvironment(const std::string& root) 
   return environment;
 }
 
-std::vector<std::string> CompileFlags(const Environment& e, const std::string& root) {
+// `torch_dir` and `include_dir` are the environment's, or what stands for them in a key.
+std::vector<std::string> CompileFlags(const Environment& e, const std::string& root,
+                                      const std::string& torch_dir,
+                                      const std::string& include_dir) {
   const EnvironmentFacts& f = e.facts;
   return {"-O2",
           "-std=c++20",
@@ -94,17 +98,19 @@ std::vector<std::string> CompileFlags(const Environment& e, const std::string& r
           "-isystem",
           root + "/third_party",  // the bundle's nlohmann/json, where the host has none
           "-isystem",
-          f.torch_dir + "/include",
+          torch_dir + "/include",
           "-isystem",
-          f.torch_dir + "/include/torch/csrc/api/include",
+          torch_dir + "/include/torch/csrc/api/include",
           "-isystem",
-          f.python_include_dir};
+          include_dir};
 }
 
-std::vector<std::string> LinkFlags(const Environment& e) {
+// The binary finds torch through the link beside it, so that environments with the same libraries
+// share it wherever each is.
+std::vector<std::string> LinkFlags(const Environment& e, const std::string& torch_dir) {
   const EnvironmentFacts& f = e.facts;
-  std::vector<std::string> flags = {"-L" + f.torch_dir + "/lib", "-L" + f.python_library_dir,
-                                    absl::StrCat("-Wl,-rpath,", f.torch_dir, "/lib"),
+  std::vector<std::string> flags = {"-L" + torch_dir + "/lib", "-L" + f.python_library_dir,
+                                    absl::StrCat("-Wl,-rpath,$ORIGIN/", kTorchLink),
                                     "-Wl,-rpath," + f.python_library_dir,
                                     // Static initialisers of these register operators; nothing
                                     // refers to them by name.
@@ -121,10 +127,12 @@ std::vector<std::string> LinkFlags(const Environment& e) {
 // Everything that decides what the binary would be.
 absl::StatusOr<std::string> BuildKey(const Environment& e, const RunnerSources& sources,
                                      const std::string& compiler_version) {
-  // The root is taken out of the flags: a moved source tree is the same source.
+  // The root is taken out of the flags: a moved source tree is the same source; and the place of
+  // torch, whose libraries are named by their content.
   std::string text =
-      absl::StrCat(e.hash, "\n", compiler_version, "\n", absl::StrJoin(CompileFlags(e, "."), " "),
-                   "\n", absl::StrJoin(LinkFlags(e), " "), "\n");
+      absl::StrCat(EnvironmentHash(e.files), "\n", e.facts.python_version, "\n", compiler_version,
+                   "\n", absl::StrJoin(CompileFlags(e, ".", "TORCH", "PYTHON"), " "), "\n",
+                   absl::StrJoin(LinkFlags(e, "TORCH"), " "), "\n");
   for (const std::string& file : sources.files) {
     ASSIGN_OR_RETURN(const std::string bytes, ReadWholeFile(absl::StrCat(sources.root, "/", file)));
     absl::StrAppend(&text, file, " ", Sha256Hex(bytes), "\n");
@@ -150,7 +158,7 @@ class Build {
     RETURN_IF_ERROR(CompileAll());
     std::vector<std::string> link = {compiler_, "-o", folder_ + "/dynbench-runner"};
     link.insert(link.end(), objects_.begin(), objects_.end());
-    const auto flags = LinkFlags(environment_);
+    const auto flags = LinkFlags(environment_, environment_.facts.torch_dir);
     link.insert(link.end(), flags.begin(), flags.end());
     RETURN_IF_ERROR(RunStep("linking dynbench-runner", link));
     for (const std::string& object : objects_) fs::remove(object);
@@ -196,7 +204,8 @@ class Build {
     std::vector<std::string> command;
     if (!ccache_.empty()) command.push_back(ccache_);
     command.push_back(compiler_);
-    const auto flags = CompileFlags(environment_, sources_.root);
+    const auto flags = CompileFlags(environment_, sources_.root, environment_.facts.torch_dir,
+                                    environment_.facts.python_include_dir);
     command.insert(command.end(), flags.begin(), flags.end());
     command.insert(command.end(), {"-c", sources_.root + "/" + unit, "-o", object});
     return RunStep("compiling " + unit, command);
@@ -251,6 +260,24 @@ absl::Status BuildInto(const std::string& final_dir, const Environment& environm
   fs::rename(folder, final_dir, error);
   if (error) return absl::UnavailableError(absl::StrCat(final_dir, ": ", error.message()));
   return absl::OkStatus();
+}
+
+// The folder of one environment: the binary that was built for its libraries (a link, where there
+// can be one), the shims, and where its torch is.
+absl::Status Place(const std::string& built, const std::string& torch_dir,
+                   const std::string& final_dir) {
+  const std::string folder = absl::StrCat(final_dir, ".placing");
+  std::error_code error;
+  fs::remove_all(folder, error);
+  RETURN_IF_ERROR(MakePrivateFolder(folder));
+  const std::string name = "/dynbench-runner";
+  fs::create_hard_link(built + name, folder + name, error);
+  if (error) fs::copy_file(built + name, folder + name, error);
+  if (!error) fs::copy(built + "/shims", folder + "/shims", error);
+  if (!error) fs::create_symlink(torch_dir + "/lib", folder + "/" + kTorchLink, error);
+  if (!error) fs::rename(folder, final_dir, error);
+  if (!error) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(final_dir, ": ", error.message()));
 }
 
 }  // namespace
@@ -310,10 +337,15 @@ absl::StatusOr<std::string> BuildRunner(const Environment& environment,
   if (!lock) return absl::UnavailableError(absl::StrCat(lock_path, ": ", strerror(errno)));
   while (flock(lock.get(), LOCK_EX) != 0 && errno == EINTR) {
   }
-  if (access((final_dir + "/dynbench-runner").c_str(), X_OK) == 0) return final_dir;
-  if (options.progress) options.progress(absl::StrCat("building the runner in ", final_dir));
-  RETURN_IF_ERROR(BuildInto(final_dir, environment, sources, compiler, options));
-  return final_dir;
+  const std::string& torch_dir = environment.facts.torch_dir;
+  std::string placed_dir = absl::StrCat(final_dir, "-", Sha256Hex(torch_dir).substr(0, 16));
+  if (access((placed_dir + "/dynbench-runner").c_str(), X_OK) == 0) return placed_dir;
+  if (access((final_dir + "/dynbench-runner").c_str(), X_OK) != 0) {
+    if (options.progress) options.progress(absl::StrCat("building the runner in ", final_dir));
+    RETURN_IF_ERROR(BuildInto(final_dir, environment, sources, compiler, options));
+  }
+  RETURN_IF_ERROR(Place(final_dir, torch_dir, placed_dir));
+  return placed_dir;
 }
 
 }  // namespace dynbench::worker

@@ -29,10 +29,12 @@ struct RunnerBuildOptions {
   std::function<void(const std::string&)> progress;
 };
 
-// Builds (or finds) E/runners/KEY with dynbench-runner, shims/ and compile.log, and returns that
-// folder. KEY hashes the torch libraries, the sources and the compiler, so nothing is built twice;
-// two processes that want the same one wait for each other (a lock file), and the folder appears
-// whole or not at all. Errors end with the compiler's last lines and name the log that was kept.
+// Builds (or finds) E/runners/KEY with dynbench-runner, shims/ and compile.log, and returns
+// E/runners/KEY-PLACE, where the same binary finds this environment's torch. KEY hashes the torch
+// libraries, the sources and the compiler, so nothing is built twice, also for a copied or derived
+// environment; two processes that want the same one wait for each other (a lock file), and a folder
+// appears whole or not at all. Errors end with the compiler's last lines and name the log that was
+// kept.
 absl::StatusOr<std::string> BuildRunner(const Environment& environment,
                                         const RunnerSources& sources,
                                         const RunnerBuildOptions& options);

@@ -82,6 +82,8 @@ class SlotTest : public testing::Test {
       Environment environment;
       environment.hash = std::string(64, 'a');
       environment.runner_dir = dir_ / "runner";
+      environment.facts.torch_dir = dir_.path();
+      environment.files = environment_files_;
       return environment;
     };
     services.profile = [](const std::string&) { return plan::LaunchProfile(); };
@@ -163,6 +165,7 @@ class SlotTest : public testing::Test {
   Caches caches_{dir_ / "caches", dir_ / "shared", 1 << 30};
   WorkFolders folders_{dir_ / "work", 5};
   Artifacts artifacts_{dir_ / "artifacts", 1 << 20, 1 << 20};
+  std::map<std::string, HashedFile> environment_files_;  // of "default", below dir_
   std::vector<v1::AttemptFinished> finished_;
   std::map<int64_t, std::string> returned_;
   std::map<int64_t, std::string> limited_;

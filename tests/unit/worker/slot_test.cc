@@ -28,6 +28,25 @@ TEST_F(SlotTest, RunsItsLeaseInOrderOneAfterTheOtherAndClearsUp) {
   Until([&] { return fs::is_empty(dir_ / "work"); });
 }
 
+TEST_F(SlotTest, AResultOfAnEnvironmentThatChangedMeanwhileIsGivenBack) {
+  WriteText(dir_ / "version.py", "git_version = 'abc'");
+  const auto files = HashFiles(dir_.path(), {"version.py"});
+  ASSERT_TRUE(files.ok()) << files.status();
+  environment_files_ = *files;
+  Lease(7, {1, 2});
+  UntilRunning(1);
+  engine_.Pass(1);
+  UntilRunning(2);
+  WriteText(dir_ / "version.py", "git_version = 'abcd'");
+  engine_.Pass(2);
+  Until([&] { return slot_->idle(); });
+  ASSERT_EQ(finished_.size(), 1u);
+  EXPECT_EQ(finished_[0].attempt().experiment(), 1);
+  EXPECT_NE(returned_[2].find("changed during the attempt"), std::string::npos) << returned_[2];
+  EXPECT_NE(returned_[2].find("version.py"), std::string::npos) << returned_[2];
+  EXPECT_NE(returned_[2].find("(trouble)"), std::string::npos) << returned_[2];
+}
+
 TEST_F(SlotTest, WhatAnAttemptLeftForPeopleIsMovedAndNamedInItsResult) {
   Lease(7, {1});
   UntilRunning(1);

@@ -1,0 +1,208 @@
+// Method: the keeper alone, with a list of the orders that it gives and a real store behind its
+// changes; workers are hellos. A restart is a second keeper that loads what the first has stored.
+#include "coordinator/session/environment_keeper.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "common/plan/recipe.h"
+#include "tests/unit/store/fixture.h"
+
+namespace dynbench::session {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+v1::Hello HelloOf(const std::string& id, const std::string& environment_id = "",
+                  bool capable = true) {
+  v1::Hello hello;
+  hello.set_worker_id(id);
+  hello.set_host("host-" + id);
+  hello.set_makes_environments(capable);
+  v1::Environment& by_hand = *hello.add_environments();
+  by_hand.set_name("default");
+  by_hand.set_hash("hash-of-default");
+  if (environment_id.empty()) return hello;
+  v1::Environment& made = *hello.add_environments();
+  made.set_name("made");
+  made.set_id(environment_id);
+  made.set_hash("hash-of-made");
+  return hello;
+}
+
+std::string RecipeText(const std::string& requirement = "torch==2") {
+  plan::Recipe recipe;
+  recipe.name = "made";
+  recipe.python = "3.11";
+  recipe.requirements = {requirement};
+  return plan::RecipeToJson(recipe);
+}
+
+v1::EnvironmentReport ReportOf(const std::string& id, const std::string& state,
+                               const std::string& reason = "") {
+  v1::EnvironmentReport report;
+  report.set_id(id);
+  report.set_state(state);
+  report.set_reason(reason);
+  if (state == "ready") {
+    report.set_manifest_sha256(std::string(64, 'f'));
+    report.set_hash("hash-of-made");
+  }
+  return report;
+}
+
+class KeeperTest : public store::StoreTest {
+ protected:
+  void SetUp() override {
+    StoreTest::SetUp();
+    Restart();
+  }
+
+  void Restart() {
+    keeper_ = std::make_unique<EnvironmentKeeper>(EnvironmentKeeper::Services{
+        [this](const WorkerId& worker, const v1::EnvironmentOrder& order) {
+          orders_.push_back(worker.value + " " + order.action() + " " + order.name());
+        },
+        [this](const ingest::Change& change) {
+          const absl::Status status = Write([&] { return change(*db_); });
+          EXPECT_TRUE(status.ok()) << status;
+        },
+        [] { return UnixTimeMs{1'000}; }});
+    const auto rows = store::LoadFleetEnvironments(*db_);
+    ASSERT_TRUE(rows.ok()) << rows.status();
+    keeper_->Load(*rows);
+  }
+  std::vector<std::string> TakeOrders() { return std::exchange(orders_, {}); }
+  std::string StateOf(const std::string& id) {
+    const auto log = keeper_->Log(id, 0);
+    return log.ok() ? log->environment().state() : std::string(log.status().message());
+  }
+  std::string BuildOn(const std::string& worker) {
+    const auto made = keeper_->Build(RecipeText(), WorkerId(worker));
+    EXPECT_TRUE(made.ok()) << made.status();
+    return made.ok() ? made->id() : "";
+  }
+
+  std::unique_ptr<EnvironmentKeeper> keeper_;
+  std::vector<std::string> orders_;
+};
+
+TEST_F(KeeperTest, BuiltByOneThenSentToTheOthersAndToThoseThatCome) {
+  EXPECT_FALSE(keeper_->Build(RecipeText(), WorkerId()).ok());  // nobody is there
+  keeper_->Joined(WorkerId("a"), HelloOf("a"), false);
+  keeper_->Joined(WorkerId("b"), HelloOf("b"), false);
+  const std::string id = BuildOn("b");
+  EXPECT_THAT(TakeOrders(), ElementsAre("b build made"));
+  EXPECT_EQ(BuildOn(""), id);  // asked again: the same
+  EXPECT_THAT(TakeOrders(), IsEmpty());
+  keeper_->Report(WorkerId("a"), ReportOf(id, "ready"));  // who was not asked says nothing
+  EXPECT_EQ(StateOf(id), "making");
+  keeper_->Report(WorkerId("b"), ReportOf(id, "ready"));
+  EXPECT_EQ(StateOf(id), "ready");
+  EXPECT_THAT(TakeOrders(), ElementsAre("a install made"));
+  keeper_->Report(WorkerId("a"), ReportOf(id, "unfit", "no python 3.11"));
+  keeper_->Joined(WorkerId("c"), HelloOf("c"), false);
+  keeper_->Joined(WorkerId("old"), HelloOf("old", "", false), false);
+  EXPECT_THAT(TakeOrders(), ElementsAre("c install made"));
+  const auto all = keeper_->List(false);
+  ASSERT_EQ(all.size(), 1u);
+  ASSERT_EQ(all[0].places_size(), 4);
+  EXPECT_EQ(all[0].places(0).state(), "unfit");
+  EXPECT_EQ(all[0].places(0).reason(), "no python 3.11");
+  EXPECT_EQ(all[0].places(1).state(), "ready");
+  EXPECT_EQ(all[0].places(2).state(), "waiting");
+  EXPECT_EQ(all[0].places(3).state(), "old");
+}
+
+TEST_F(KeeperTest, ARestartForgetsNothingAndTellsOrdersAgain) {
+  keeper_->Joined(WorkerId("a"), HelloOf("a"), false);
+  const std::string id = BuildOn("a");
+  TakeOrders();
+  Restart();
+  EXPECT_EQ(StateOf(id), "making");
+  keeper_->Joined(WorkerId("a"), HelloOf("a"), false);
+  EXPECT_THAT(TakeOrders(), ElementsAre("a build made"));
+  keeper_->Report(WorkerId("a"), ReportOf(id, "ready"));
+  Restart();
+  keeper_->Joined(WorkerId("a"), HelloOf("a", id), false);
+  keeper_->Joined(WorkerId("b"), HelloOf("b"), false);
+  EXPECT_THAT(TakeOrders(), ElementsAre("a install made", "b install made"));
+  keeper_->Drop({id}, "env gc");
+  EXPECT_THAT(TakeOrders(), ElementsAre("a remove made"));  // only where it is
+  EXPECT_THAT(keeper_->List(false), IsEmpty());
+  Restart();
+  keeper_->Joined(WorkerId("a"), HelloOf("a", id), false);  // was away when it was told
+  EXPECT_THAT(TakeOrders(), ElementsAre("a remove made"));
+}
+
+TEST_F(KeeperTest, ABuilderThatDiesTwiceFailsTheBuildAndItCanBeAskedForAgain) {
+  keeper_->Joined(WorkerId("a"), HelloOf("a"), false);
+  const std::string id = BuildOn("a");
+  for (int death = 1; death <= EnvironmentKeeper::kDeaths; ++death) {
+    EXPECT_EQ(StateOf(id), "making") << death;
+    keeper_->Left(WorkerId("a"));
+    EXPECT_THAT(keeper_->List(false)[0].reason(), HasSubstr("which is away"));
+    keeper_->Joined(WorkerId("a"), HelloOf("a"), true);
+  }
+  EXPECT_EQ(StateOf(id), "failed");
+  TakeOrders();
+  keeper_->Joined(WorkerId("b"), HelloOf("b"), false);
+  EXPECT_EQ(BuildOn("b"), id);
+  EXPECT_THAT(TakeOrders(), ElementsAre("b build made"));
+  keeper_->Report(WorkerId("b"), ReportOf(id, "failed", "no compiler"));
+  EXPECT_EQ(keeper_->Log(id, 0)->environment().reason(), "no compiler");
+}
+
+TEST_F(KeeperTest, ALogIsFollowedAndNotTakenTwice) {
+  keeper_->Joined(WorkerId("a"), HelloOf("a"), false);
+  const std::string id = BuildOn("a");
+  v1::EnvironmentReport report = ReportOf(id, "making");
+  report.set_log("one two ");
+  keeper_->Report(WorkerId("a"), report);
+  report.set_log("one two three");  // a new session tells all of it
+  keeper_->Report(WorkerId("a"), report);
+  const auto log = keeper_->Log(id, 4);
+  ASSERT_TRUE(log.ok()) << log.status();
+  EXPECT_EQ(log->data(), "two three");
+  EXPECT_EQ(log->next_offset(), 13);
+  EXPECT_FALSE(keeper_->Log("nobody", 0).ok());
+}
+
+TEST_F(KeeperTest, NamesAreGuarded) {
+  keeper_->Joined(WorkerId("a"), HelloOf("a"), false);
+  v1::DeriveEnvironmentRequest derive;
+  derive.set_base("default");
+  derive.set_patch_sha256(std::string(64, '1'));
+  const auto derived = keeper_->Derive(derive, WorkerId());
+  ASSERT_TRUE(derived.ok()) << derived.status();
+  EXPECT_EQ(derived->name(), "default-11111111");
+  EXPECT_THAT(TakeOrders(), ElementsAre("a derive default-11111111"));
+  derive.set_name("default");
+  EXPECT_THAT(keeper_->Derive(derive, WorkerId()).status().message(), HasSubstr("another --name"));
+  derive.set_base("nowhere");
+  EXPECT_THAT(keeper_->Derive(derive, WorkerId()).status().message(), HasSubstr("nowhere"));
+  v1::Hello other = HelloOf("b");
+  other.mutable_environments(0)->set_hash("another build");
+  keeper_->Joined(WorkerId("b"), other, false);
+  derive.set_base("default");
+  derive.set_name("x");
+  EXPECT_THAT(keeper_->Derive(derive, WorkerId()).status().message(), HasSubstr("--worker"));
+  EXPECT_TRUE(keeper_->Derive(derive, WorkerId("b")).ok());
+
+  // The same name with another recipe takes it over when it is ready.
+  const std::string first = BuildOn("a");
+  keeper_->Report(WorkerId("a"), ReportOf(first, "ready"));
+  const auto second = keeper_->Build(RecipeText("torch==3"), WorkerId("a"));
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_EQ(StateOf(first), "ready");
+  keeper_->Report(WorkerId("a"), ReportOf(second->id(), "ready"));
+  EXPECT_EQ(StateOf(first), "removed");
+  EXPECT_EQ(StateOf(second->id()), "ready");
+}
+
+}  // namespace
+}  // namespace dynbench::session

@@ -1,0 +1,366 @@
+#include "worker/agent/environment_work.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/sha256.h"
+#include "common/base/status.h"
+#include "common/plan/recipe.h"
+#include "nlohmann/json.hpp"
+#include "spdlog/spdlog.h"
+#include "worker/environments/collect.h"
+#include "worker/environments/places.h"
+#include "worker/host/durable_file.h"
+#include "worker/process/spawn.h"
+#include "worker/process/unique_fd.h"
+
+namespace dynbench::worker {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kLogEveryMs = 250;
+constexpr size_t kLogBytes = 1 << 20;
+constexpr size_t kLogPiece = 200 << 10;
+constexpr int kLookEveryMs = 200;
+constexpr char kErrorPrefix[] = "dynbench-worker: ";
+
+std::string Progress(int64_t done, int64_t all, int64_t bytes) {
+  return absl::StrCat(done, " of ", all, " files, ", bytes >> 20, " MiB moved");
+}
+
+// What the tool said last: its error, else the end of its output.
+std::string ErrorOf(const std::string& output) {
+  const size_t at = output.rfind(kErrorPrefix);
+  if (at != std::string::npos) return output.substr(at + sizeof kErrorPrefix - 1);
+  return output.size() <= 3'000 ? output : output.substr(output.size() - 3'000);
+}
+
+std::optional<Environment> MadeWith(const std::string& environments_dir, const std::string& id) {
+  for (const auto& [name, environment] : LoadEnvironments(environments_dir, nullptr)) {
+    if (environment.id == id && CheckUnchanged(environment).ok()) return environment;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+EnvironmentWork::EnvironmentWork(Services services)
+    : services_(std::move(services)),
+      store_(services_.environments_dir),
+      transfer_(services_.channel, &store_),
+      thread_([this] { thread_loop_.Run(); }) {}
+
+EnvironmentWork::~EnvironmentWork() {
+  stopping_ = true;
+  transfer_.Cancel();
+  if (const pid_t child = child_; child > 0) kill(-child, SIGKILL);
+  services_.loop->Cancel(log_timer_);
+  thread_loop_.Stop();
+  thread_.join();
+}
+
+void EnvironmentWork::Order(const v1::EnvironmentOrder& order) {
+  if (!IsSha256Hex(order.id()) || !CheckEnvironmentName(order.name()).ok()) {
+    spdlog::warn("an order for an environment with a bad id or name is left out");
+    return;
+  }
+  // Told at every Hello: what is there needs no rest.
+  if (order.action() == "install" && MadeWith(services_.environments_dir, order.id())) {
+    return Tell(order.id(), "ready", "");
+  }
+  for (const v1::EnvironmentOrder& other : orders_) {
+    if (other.id() == order.id() && other.action() == order.action()) return;  // told again
+  }
+  orders_.push_back(order);
+  Tell(order.id(), "waiting", "");
+  services_.wants_rest();
+  SlotsChanged();
+}
+
+void EnvironmentWork::NewSession() { log_sent_ = log_begin_; }
+
+std::string EnvironmentWork::Active() const {
+  return orders_.empty() ? "" : orders_.front().name();
+}
+
+void EnvironmentWork::SlotsChanged() {
+  if (begun_ || orders_.empty() || !services_.slots_rest()) return;
+  Begin();
+}
+
+void EnvironmentWork::Begin() {
+  begun_ = true;
+  log_.clear();
+  log_begin_ = log_sent_ = 0;
+  thread_loop_.Post([this, order = orders_.front()] { Run(order); });
+}
+
+void EnvironmentWork::Run(const v1::EnvironmentOrder& order) {
+  v1::EnvironmentReport report;
+  report.set_id(order.id());
+  const absl::Status status = Carry(order, &report);
+  if (stopping_) return;
+  if (status.ok()) {
+    report.set_state(order.action() == "remove" ? "removed" : "ready");
+  } else {
+    const bool unfit = order.action() == "install" && absl::IsFailedPrecondition(status);
+    report.set_state(unfit ? "unfit" : "failed");
+    report.set_reason(std::string(status.message()));
+  }
+  services_.loop->Post([this, report, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired()) Finished(report);
+  });
+}
+
+void EnvironmentWork::Finished(v1::EnvironmentReport report) {
+  SendLog();
+  spdlog::info("environment {}: {}{}{}", orders_.front().name(), report.state(),
+               report.reason().empty() ? "" : ": ", report.reason().substr(0, 500));
+  services_.report(report);
+  orders_.pop_front();
+  begun_ = false;
+  services_.wants_rest();
+  SlotsChanged();
+}
+
+absl::Status EnvironmentWork::Carry(const v1::EnvironmentOrder& order,
+                                    v1::EnvironmentReport* ready) {
+  if (order.action() == "remove") return Remove(order);
+  if (order.action() == "install") return Install(order);
+  if (order.action() == "build" || order.action() == "derive") return Make(order, ready);
+  return absl::UnimplementedError(
+      absl::StrCat("this worker does not know the order \"", order.action(), "\"; upgrade it"));
+}
+
+absl::Status EnvironmentWork::Make(const v1::EnvironmentOrder& order,
+                                   v1::EnvironmentReport* ready) {
+  const std::string folder = absl::StrCat(services_.state_dir, "/environment-orders/", order.id());
+  std::error_code error;
+  fs::remove_all(folder, error);
+  RETURN_IF_ERROR(MakePrivateFolder(folder + "/wheels"));
+  std::vector<std::string> words;
+  std::vector<ObjectToMove> objects;
+  if (order.action() == "build") {
+    ASSIGN_OR_RETURN(const plan::Recipe recipe, plan::RecipeFromJson(order.recipe_json()));
+    for (const plan::RecipeWheel& wheel : recipe.wheels) {
+      objects.push_back(
+          {wheel.sha256, false, 0,
+           absl::StrCat(folder, "/wheels/", fs::path(wheel.file).filename().string())});
+    }
+    const std::string path = folder + "/recipe.json";
+    RETURN_IF_ERROR(WriteFileDurably(path, order.recipe_json()));
+    words = {"build", path, "--wheels-dir", folder + "/wheels", "--of-fleet"};
+  } else {
+    objects.push_back({order.patch_sha256(), false, 0, folder + "/changes.patch"});
+    words = {"derive", order.base(), "--patch",   folder + "/changes.patch",
+             "--name", order.name(), "--of-fleet"};
+  }
+  Tell(order.id(), "fetching", "what it is made of");
+  RETURN_IF_ERROR(transfer_.Fetch(objects, [](int64_t, int64_t, int64_t) {}));
+  for (const ObjectToMove& object : objects) {
+    RETURN_IF_ERROR(store_.LinkTo({"", false, 1, object.sha256}, object.path));
+  }
+  Tell(order.id(), "making", "");
+  absl::Status made = RunTool(order, words);
+  fs::remove_all(folder, error);
+  RETURN_IF_ERROR(made);
+  return SendObjects(order, ready);
+}
+
+absl::Status EnvironmentWork::SendObjects(const v1::EnvironmentOrder& order,
+                                          v1::EnvironmentReport* ready) {
+  const auto environment = MadeWith(services_.environments_dir, order.id());
+  if (!environment) {
+    return absl::InternalError(
+        "it was made under another id: the worker's base is another build "
+        "than the coordinator knows; ask again");
+  }
+  const std::string path = ManifestPath(services_.environments_dir, order.id());
+  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path));
+  ASSIGN_OR_RETURN(const Manifest manifest, ManifestFromJson(text));
+  std::vector<ObjectToMove> objects;
+  for (const ManifestFile& file : manifest.files) {
+    if (file.size_bytes == 0) continue;
+    std::string object = store_.folder().PathOf(file.sha256, ObjectStore::Variant(file.executable));
+    objects.push_back({file.sha256, file.executable, file.size_bytes, std::move(object)});
+  }
+  objects.push_back({Sha256Hex(text), false, static_cast<int64_t>(text.size()), path});
+  Tell(order.id(), "sending", Progress(0, static_cast<int64_t>(objects.size()), 0));
+  RETURN_IF_ERROR(transfer_.Send(objects, [&](int64_t done, int64_t all, int64_t bytes) {
+    Tell(order.id(), "sending", Progress(done, all, bytes));
+  }));
+  ready->set_manifest_sha256(Sha256Hex(text));
+  ready->set_hash(environment->hash);
+  ready->set_libraries(EnvironmentHash(environment->files));
+  ready->set_torch_version(environment->facts.torch_version);
+  ready->set_origin_json(environment->origin_json);
+  ready->set_files(static_cast<int64_t>(manifest.files.size()));
+  ready->set_size_bytes(manifest.TotalBytes());
+  return absl::OkStatus();
+}
+
+absl::Status EnvironmentWork::Install(const v1::EnvironmentOrder& order) {
+  if (MadeWith(services_.environments_dir, order.id())) return absl::OkStatus();
+  const auto no_progress = [](int64_t, int64_t, int64_t) {};
+  RETURN_IF_ERROR(transfer_.Fetch({{order.manifest_sha256(), false, 0, ""}}, no_progress));
+  ASSIGN_OR_RETURN(const std::string text,
+                   ReadWholeFile(store_.folder().PathOf(order.manifest_sha256())));
+  ASSIGN_OR_RETURN(const Manifest manifest, ManifestFromJson(text));
+  if (manifest.id != order.id()) {
+    return absl::DataLossError("the manifest is of another environment");
+  }
+  // Before anything is moved for nothing.
+  RETURN_IF_ERROR(CheckFits(manifest.platform));
+  TakeFromOthers(order, manifest);
+  std::vector<ObjectToMove> objects;
+  for (const ManifestFile& file : manifest.files) {
+    if (file.size_bytes > 0) objects.push_back({file.sha256, file.executable, file.size_bytes, ""});
+  }
+  Tell(order.id(), "fetching", Progress(0, static_cast<int64_t>(objects.size()), 0));
+  RETURN_IF_ERROR(transfer_.Fetch(objects, [&](int64_t done, int64_t all, int64_t bytes) {
+    Tell(order.id(), "fetching", Progress(done, all, bytes));
+  }));
+  RETURN_IF_ERROR(MakePrivateFolder(services_.environments_dir + "/manifests"));
+  RETURN_IF_ERROR(WriteFileDurably(ManifestPath(services_.environments_dir, order.id()), text));
+  const std::string origin =
+      absl::StrCat(services_.state_dir, "/environment-orders/", order.id(), ".origin.json");
+  RETURN_IF_ERROR(MakePrivateFolder(services_.state_dir + "/environment-orders"));
+  RETURN_IF_ERROR(WriteFileDurably(origin, order.origin_json()));
+  Tell(order.id(), "making", "");
+  const absl::Status made =
+      RunTool(order, {"install", order.id(), "--name", order.name(), "--origin", origin});
+  std::error_code error;
+  fs::remove(origin, error);
+  return made;
+}
+
+// A file of an environment with the same libraries that has the same path and size is hashed, and
+// need not be sent if it is the same one.
+void EnvironmentWork::TakeFromOthers(const v1::EnvironmentOrder& order,
+                                     const Manifest& manifest) const {
+  if (order.libraries().empty()) return;
+  for (const auto& [name, environment] : LoadEnvironments(services_.environments_dir, nullptr)) {
+    if (EnvironmentHash(environment.files) != order.libraries()) continue;
+    const fs::path prefix = fs::path(environment.facts.python).parent_path().parent_path();
+    int64_t taken = 0;
+    for (const ManifestFile& file : manifest.files) {
+      if (file.size_bytes == 0 || store_.Has(file.sha256) || stopping_) continue;
+      std::error_code error;
+      const fs::path path = prefix / file.path;
+      if (!fs::is_regular_file(path, error) ||
+          static_cast<int64_t>(fs::file_size(path, error)) != file.size_bytes) {
+        continue;
+      }
+      const auto digest = Sha256OfFile(path.string());
+      if (!digest.ok() || *digest != file.sha256) continue;
+      taken += store_.Adopt(path.string(), file, /*ours=*/!environment.id.empty()).ok() ? 1 : 0;
+    }
+    spdlog::info("{} files of environment {} are those of {}", taken, order.name(), name);
+  }
+}
+
+absl::Status EnvironmentWork::Remove(const v1::EnvironmentOrder& order) {
+  RETURN_IF_ERROR(ForgetMade(services_.environments_dir, order.id()));
+  return CollectEnvironments(services_.environments_dir, /*dry_run=*/false).status();
+}
+
+absl::Status EnvironmentWork::RunTool(const v1::EnvironmentOrder& order,
+                                      std::vector<std::string> words) {
+  int out[2];
+  if (pipe2(out, O_CLOEXEC) != 0) return absl::ResourceExhaustedError("no pipe");
+  const UniqueFd read_end(out[0]);
+  UniqueFd write_end(out[1]);
+  SpawnOptions spawn;
+  spawn.argv = {"/proc/self/exe", "env"};
+  spawn.argv.insert(spawn.argv.end(), words.begin(), words.end());
+  spawn.argv.insert(spawn.argv.end(), {"--environments-dir", services_.environments_dir});
+  spawn.environment = services_.variables;
+  spawn.working_dir = "/";
+  spawn.fds = {{1, write_end.get()}, {2, write_end.get()}};
+  ASSIGN_OR_RETURN(const pid_t pid, services_.processes->Spawn(spawn));
+  write_end.reset();
+  child_ = pid;
+  if (stopping_) kill(-pid, SIGKILL);
+  std::string output;
+  int status = 0;
+  bool ended = false;
+  while (true) {
+    pollfd wait{read_end.get(), POLLIN, 0};
+    const int ready = poll(&wait, 1, kLookEveryMs);
+    if (ready > 0) {
+      char buffer[65536];
+      const ssize_t n = read(read_end.get(), buffer, sizeof buffer);
+      if (n == 0) break;
+      if (n > 0) {
+        Log(order.id(), {buffer, static_cast<size_t>(n)});
+        output.append(buffer, static_cast<size_t>(n));
+        if (output.size() > kLogBytes) output.erase(0, output.size() - kLogBytes / 2);
+      }
+    } else if (ended) {
+      break;  // somebody below it keeps the pipe open
+    }
+    if (!ended) ended = waitpid(pid, &status, WNOHANG) == pid;
+  }
+  while (!ended && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  child_ = 0;
+  services_.processes->Disown(pid);
+  if (stopping_) return absl::CancelledError("the worker is stopping");
+  const ExitStatus exit = DecodeWaitStatus(status);
+  if (exit.success()) return absl::OkStatus();
+  const std::string error = ErrorOf(output);
+  // As the tool's exit codes say (worker/main.cc).
+  if (exit.code == 5) return absl::FailedPreconditionError(error);
+  return absl::UnknownError(error);
+}
+
+void EnvironmentWork::Log(const std::string& id, std::string_view bytes) {
+  services_.loop->Post([this, id, text = std::string(bytes), alive = std::weak_ptr<bool>(alive_)] {
+    if (alive.expired() || orders_.empty() || orders_.front().id() != id) return;
+    log_ += text;
+    if (log_.size() > kLogBytes) {
+      const size_t cut = log_.size() - kLogBytes;
+      log_.erase(0, cut);
+      log_begin_ += static_cast<int64_t>(cut);
+      log_sent_ = std::max(log_sent_, log_begin_);
+    }
+    if (log_timer_ == 0) log_timer_ = services_.loop->After(kLogEveryMs, [this] { SendLog(); });
+  });
+}
+
+void EnvironmentWork::SendLog() {
+  services_.loop->Cancel(std::exchange(log_timer_, 0));
+  if (orders_.empty()) return;
+  while (log_sent_ < log_begin_ + static_cast<int64_t>(log_.size())) {
+    v1::EnvironmentReport report;
+    report.set_id(orders_.front().id());
+    report.set_state("making");
+    report.set_log_offset(log_sent_);
+    report.set_log(log_.substr(static_cast<size_t>(log_sent_ - log_begin_), kLogPiece));
+    log_sent_ += static_cast<int64_t>(report.log().size());
+    services_.report(report);
+  }
+}
+
+void EnvironmentWork::Tell(const std::string& id, const std::string& state,
+                           const std::string& reason) {
+  v1::EnvironmentReport report;
+  report.set_id(id);
+  report.set_state(state);
+  report.set_reason(reason);
+  services_.loop->Post([this, report, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired()) services_.report(report);
+  });
+}
+
+}  // namespace dynbench::worker

@@ -1,0 +1,48 @@
+// A worker's objects: the content of environments' files, once on disk however many environments
+// have it. Files of environments are hard links of objects, so an object that only the store has is
+// of no environment. Objects are read-only: an environment is never changed through a link.
+//
+// Thread-safe: no state.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/base/object_folder.h"
+#include "worker/environments/manifest.h"
+
+namespace dynbench::worker {
+
+class ObjectStore {
+ public:
+  explicit ObjectStore(const std::string& environments_dir)
+      : folder_(environments_dir + "/objects") {}
+
+  const ObjectFolder& folder() const { return folder_; }
+  // Where a file with such bits is, or will be.
+  static const char* Variant(bool executable) { return executable ? ".x" : ""; }
+  bool Has(const std::string& sha256) const;
+
+  // The file at `path` becomes the object, or a link of the one that there is. Files that are not
+  // ours (`ours` false) are left as they are: a link where the file system allows, else a copy.
+  absl::Status Adopt(const std::string& path, const ManifestFile& file, bool ours) const;
+
+  // Makes `path` a link of the object. NotFound: there is none.
+  absl::Status LinkTo(const ManifestFile& file, const std::string& path) const;
+
+  // Removes what is of no environment. One that is also a file of an environment that was
+  // registered by hand takes no space and stays until that file goes. Not beside an installation.
+  struct Swept {
+    int64_t objects = 0, bytes = 0;
+  };
+  Swept Sweep(bool dry_run) const;
+
+ private:
+  const ObjectFolder folder_;
+};
+
+// A hard link, or a copy where there can be none (another file system, too many links).
+absl::Status LinkOrCopy(const std::string& from, const std::string& to);
+
+}  // namespace dynbench::worker
