@@ -64,9 +64,9 @@ absl::Status ApplyStep(sqlite3* db, const Migration& step) {
 }  // namespace
 
 const std::vector<Migration>& Migrations() {
-  static const auto* const migrations =
-      new std::vector<Migration>{{1, kSchemaV1}, {2, kSchemaV2}, {3, kSchemaV3}, {4, kSchemaV4},
-                                 {5, kSchemaV5}, {6, kSchemaV6}, {7, kSchemaV7}, {8, kSchemaV8}, {9, kSchemaV9}};
+  static const auto* const migrations = new std::vector<Migration>{
+      {1, kSchemaV1}, {2, kSchemaV2}, {3, kSchemaV3}, {4, kSchemaV4}, {5, kSchemaV5},
+      {6, kSchemaV6}, {7, kSchemaV7}, {8, kSchemaV8}, {9, kSchemaV9}};
   CHECK_EQ(migrations->back().version, kSchemaVersion);
   return *migrations;
 }
