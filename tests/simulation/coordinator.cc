@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/check.h"
 #include "common/base/status.h"
+#include "common/plan/recipe.h"
 #include "common/store/queries.h"
 #include "coordinator/session/rows.h"
 #include "proto/dynbench/convert.h"
@@ -238,6 +239,16 @@ void Coordinator::Quarantine(int worker, int slot) {
   world_->Note("operator quarantines", worker);
   dispatcher_->QuarantineWorker(absl::StrCat("w", worker), slot, "simulated",
                                 [](const absl::StatusOr<v1::Worker>&) {});
+}
+
+void Coordinator::BuildEnvironment(const std::string& name) {
+  if (!up()) return;
+  plan::Recipe recipe;
+  recipe.name = name;
+  recipe.python = "3.11";
+  recipe.requirements = {"torch==2.14.1"};
+  dispatcher_->BuildEnvironment(plan::RecipeToJson(recipe), "",
+                                [](const absl::StatusOr<v1::FleetEnvironment>&) {});
 }
 
 void Coordinator::Release(int worker, std::optional<int> slot, std::function<void(bool)> done) {

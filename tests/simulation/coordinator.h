@@ -56,6 +56,7 @@ class Coordinator {
   void Drain(int worker, int64_t deadline_ms);
   void Quarantine(int worker, int slot);
   void Release(int worker, std::optional<int> slot, std::function<void(bool)> done);
+  void BuildEnvironment(const std::string& name);
   // Checks what watchers of the job are told, until it ends or the process does.
   void Watch(JobId job);
 

@@ -187,6 +187,7 @@ v1::WorkerMessage Worker::MakeHello() const {
   hello.set_worker_id(id_.value);
   hello.set_host(id_.value);
   hello.set_inventory_json("{}");
+  hello.set_makes_environments(true);
   hello.set_process_start_unix_ms(process_start_ms_);
   hello.set_spooled_results(static_cast<int>(spool_.size()));
   for (const char* name : {"default", "nightly"}) {
@@ -197,6 +198,12 @@ v1::WorkerMessage Worker::MakeHello() const {
     environment.set_torch_version("2.14.1");
     environment.add_devices("cpu");
     environment.add_suites("timm");
+  }
+  for (const auto& [id, name] : made_) {
+    v1::Environment& environment = *hello.add_environments();
+    environment.set_name(name);
+    environment.set_id(id);
+    environment.set_hash(id);
   }
   std::map<LeaseEpoch, std::pair<int, std::set<ExperimentId>>> held;
   for (int i = 0; i < static_cast<int>(slots_.size()); ++i) {
@@ -306,6 +313,8 @@ void Worker::OnMessage(const v1::CoordinatorMessage& message) {
       return TellSlots();
     case v1::CoordinatorMessage::kPreflight:
       return OnPreflight(message.preflight().slot());
+    case v1::CoordinatorMessage::kEnvironment:
+      return OnEnvironment(message.environment());
     case v1::CoordinatorMessage::kWatchLog: {
       v1::WorkerMessage log;
       *log.mutable_log()->mutable_attempt() = message.watch_log().attempt();
@@ -315,6 +324,24 @@ void Worker::OnMessage(const v1::CoordinatorMessage& message) {
     default:
       return;
   }
+}
+
+// Made, sent and installed at once: this is about the messages.
+void Worker::OnEnvironment(const v1::EnvironmentOrder& order) {
+  v1::WorkerMessage message;
+  v1::EnvironmentReport& report = *message.mutable_environment();
+  report.set_id(order.id());
+  if (order.action() == "remove") {
+    made_.erase(order.id());
+    report.set_state("removed");
+  } else {
+    made_[order.id()] = order.name();
+    report.set_state("ready");
+    report.set_manifest_sha256(std::string(64, 'f'));
+    report.set_hash(order.id());
+  }
+  Send(std::move(message));
+  TellEnvironments();
 }
 
 void Worker::OnWelcome() {

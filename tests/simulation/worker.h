@@ -80,6 +80,7 @@ class Worker {
   void OnLease(const v1::Lease& lease);
   void OnRevoke(const v1::Revoke& revoke);
   void OnDrain(const v1::Drain& drain);
+  void OnEnvironment(const v1::EnvironmentOrder& order);
   void OnPreflight(int slot);
   void GiveBackAll(const std::string& reason);
   void StartNext(int slot);
@@ -101,6 +102,7 @@ class Worker {
   Cable cable_;
 
   // On disk.
+  std::map<std::string, std::string> made_;  // environments on its disk: id, name
   std::map<AttemptId, Spooled> spool_;
   std::set<AttemptId> journal_, died_;
   MonotonicTime disk_full_until_;
