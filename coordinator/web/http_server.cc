@@ -3,6 +3,7 @@
 #include <httplib.h>
 #include <sys/socket.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <future>
@@ -119,12 +120,18 @@ class HttpServer::Impl {
         return ResultsBody(parts, db, job);
       });
     });
-    thread_ = std::thread([this] { server_.listen_after_bind(); });
+    thread_ = std::thread([this] {
+      server_.listen_after_bind();
+      ended_ = true;
+    });
   }
 
   void Stop() {
+    if (!thread_.joinable()) return;
+    // Before its thread accepts, the library's stop does nothing, and nothing would end it later.
+    while (!server_.is_running() && !ended_) std::this_thread::yield();
     server_.stop();
-    if (thread_.joinable()) thread_.join();
+    thread_.join();
   }
 
  private:
@@ -161,6 +168,7 @@ class HttpServer::Impl {
   httplib::Server server_;
   int port_ = -1;
   Parts parts_;
+  std::atomic<bool> ended_ = false;  // the thread has done all it does
   std::thread thread_;
 };
 
