@@ -168,6 +168,9 @@ void ProgramEngine::ReapLane(pid_t pid, int pidfd) {
   loop_.Unwatch(pidfd);
   lanes_.erase(pid);
   options_.processes->Disown(pid);
+  // Only now what it may have left is below the worker: its sockets close before its children are
+  // handed on, so a sweep at its end of file may have found them below a lane that was ours still.
+  if (options_.sweep) options_.sweep();
 }
 
 void ProgramEngine::Ended(const AttemptId& id, std::unique_ptr<Lane> lane) {
@@ -178,7 +181,7 @@ void ProgramEngine::Ended(const AttemptId& id, std::unique_ptr<Lane> lane) {
     attempts_.erase(it);
   }
   if (!lane) {
-    if (options_.sweep) options_.sweep();
+    if (options_.sweep) options_.sweep();  // and again when it is reaped
   } else if (lane->alive() && idle_.size() < kIdleLanes) {
     idle_.push_back(std::move(lane));
   } else {

@@ -3,8 +3,12 @@
 #include "worker/engine/program_engine.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <functional>
 #include <future>
 
 #include "absl/strings/str_cat.h"
@@ -39,6 +43,9 @@ class ProgramEngineTest : public testing::Test {
       profile.name = name;
       profile.environment = {{"OMP_NUM_THREADS", "1"}};
       return profile;
+    };
+    options.sweep = [this] {
+      if (swept_) swept_();
     };
     engine_ = std::make_unique<ProgramEngine>(std::move(options));
     Environment environment;
@@ -78,6 +85,7 @@ class ProgramEngineTest : public testing::Test {
   End Run(AttemptSpec spec) { return Start(std::move(spec)).get(); }
 
   ScratchDir dir_;
+  std::function<void()> swept_;  // set before anything runs; called on the engine's thread
   int64_t last_ = 0;
   std::unique_ptr<ProgramEngine> engine_;
 };
@@ -206,6 +214,36 @@ TEST_F(ProgramEngineTest, CancelFreezeAndThaw) {
   const End ended = end.get();
   EXPECT_EQ(ended.result->outcome, Outcome::kCancelled);
   EXPECT_EQ(ended.result->error, "enough");
+}
+
+// Its sockets close before its children are handed on: swept at the end of file alone, they were
+// found below a lane that was not gone yet, and lived on.
+TEST_F(ProgramEngineTest, WhatAKilledLaneLeftIsSweptOnceTheLaneIsGone) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  std::promise<void> started, clean;
+  std::atomic<pid_t> lane = 0;
+  bool done = false;  // of the engine's thread
+  swept_ = [&] {
+    if (done || ReadProcessStat(lane)) return;
+    done = true;
+    KillTree({.root = getpid()});
+    clean.set_value();
+  };
+  AttemptObserver observer;
+  observer.log = [&](int64_t offset, std::string_view) {
+    if (offset == 0) started.set_value();
+  };
+  auto end = Start(Shell("echo begun; sleep 600"), observer);
+  started.get_future().wait();
+  for (const ProcessStat& process : ListProcesses()) {
+    if (process.parent == getpid()) lane = process.pid;
+  }
+  ASSERT_GT(lane, 0);
+  kill(lane, SIGKILL);
+  EXPECT_THAT(end.get().returned, HasSubstr("lane"));
+  clean.get_future().wait();
+  while (waitpid(-1, nullptr, WNOHANG) > 0) {
+  }
 }
 
 TEST_F(ProgramEngineTest, BytesThatAreNoTextStayInTheLogAndOutOfTheResult) {
