@@ -33,7 +33,8 @@ class Stopped(ChaosTest):
         """Nothing expires: what ran is adopted, not leased again."""
         with ChaosFleet(workers=2) as fleet:
             job = fleet.run_models({"left": ["gate a"], "right": ["gate a"], "later": []})
-            pid = fleet.wait_noted("gate")[0]["pid"]
+            # Both: a lease that is on its way when the coordinator stops is rightly queued again.
+            pid = fleet.wait_noted("gate", 2)[0]["pid"]
             self.stop(fleet.coordinator.pid)
             let_pass(1.5 * LEASE_S)
             wait_until(lambda: not read_json(fleet.worker_state(0) / "worker.json")["connected"],
