@@ -113,7 +113,7 @@ absl::Status WriteFiles(Context& context, const Arguments& arguments,
   RETURN_IF_ERROR(SetOutput(context, arguments.flags, &output));
   const std::string name = path.filename();
   ASSIGN_OR_RETURN(const auto paths,
-                   WriteOutput(output, rows, [name](const store::ResultRow&) { return name; }));
+                   WriteOutput(output, rows, [&name](const store::ResultRow&) { return name; }));
   for (const std::string& written : paths) {
     if (!context.globals.quiet) context.out() << "wrote " << written << "\n";
   }
