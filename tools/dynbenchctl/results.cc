@@ -112,8 +112,9 @@ absl::Status WriteFiles(Context& context, const Arguments& arguments,
   output.folder = path.parent_path();
   RETURN_IF_ERROR(SetOutput(context, arguments.flags, &output));
   const std::string name = path.filename();
-  ASSIGN_OR_RETURN(const auto paths,
-                   WriteOutput(output, rows, [&name](const store::ResultRow&) { return name; }));
+  ASSIGN_OR_RETURN(const auto paths, WriteOutput(output, rows, [&](const store::ResultRow&) {
+                     return std::string(name);
+                   }));
   for (const std::string& written : paths) {
     if (!context.globals.quiet) context.out() << "wrote " << written << "\n";
   }

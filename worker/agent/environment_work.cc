@@ -122,7 +122,7 @@ void EnvironmentWork::Run(const v1::EnvironmentOrder& order) {
   });
 }
 
-void EnvironmentWork::Finished(v1::EnvironmentReport report) {
+void EnvironmentWork::Finished(const v1::EnvironmentReport& report) {
   SendLog();
   spdlog::info("environment {}: {}{}{}", orders_.front().name(), report.state(),
                report.reason().empty() ? "" : ": ", report.reason().substr(0, 500));
@@ -237,7 +237,7 @@ absl::Status EnvironmentWork::Install(const v1::EnvironmentOrder& order) {
   RETURN_IF_ERROR(MakePrivateFolder(services_.state_dir + "/environment-orders"));
   RETURN_IF_ERROR(WriteFileDurably(origin, order.origin_json()));
   Tell(order.id(), "making", "");
-  const absl::Status made =
+  absl::Status made =
       RunTool(order, {"install", order.id(), "--name", order.name(), "--origin", origin});
   std::error_code error;
   fs::remove(origin, error);

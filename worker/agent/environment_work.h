@@ -64,7 +64,7 @@ class EnvironmentWork {
   void Tell(const std::string& id, const std::string& state, const std::string& reason);
 
   // On the loop.
-  void Finished(v1::EnvironmentReport report);
+  void Finished(const v1::EnvironmentReport& report);
   void Begin();
   void SendLog();
 
