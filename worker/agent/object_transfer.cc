@@ -65,7 +65,7 @@ void ObjectTransfer::Cancel() {
 
 absl::Status ObjectTransfer::Again(const std::function<absl::Status()>& once) {
   while (true) {
-    const absl::Status status = once();
+    absl::Status status = once();
     if (cancelled_) return absl::CancelledError("the worker is stopping");
     if (!absl::IsUnavailable(status) && !absl::IsDeadlineExceeded(status) &&
         !absl::IsCancelled(status)) {

@@ -291,7 +291,7 @@ absl::Status ApplyPatch(const PatchPlan& plan, const std::string& patch,
   for (const PatchedFile& file : plan.files) {
     check.push_back(absl::StrCat(site_packages, "/", file.path));
   }
-  const absl::Status compiles = steps.RunIn(scratch, "looking at its syntax", check);
+  absl::Status compiles = steps.RunIn(scratch, "looking at its syntax", check);
   if (absl::IsFailedPrecondition(compiles)) {
     return absl::InvalidArgumentError(
         absl::StrCat("what the patch makes is no Python: ", std::string(compiles.message())));
