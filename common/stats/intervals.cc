@@ -6,20 +6,11 @@
 #include <stdexcept>
 #include <vector>
 
+#include "common/stats/interval_check.h"
 #include "common/stats/stats.h"
 
 namespace dynbench::stats {
 namespace {
-
-void Check(std::span<const double> samples, double confidence) {
-  if (samples.empty()) throw std::invalid_argument("an interval of no samples");
-  for (const double sample : samples) {
-    if (std::isnan(sample)) throw std::invalid_argument("an interval of samples with NaN");
-  }
-  if (!(confidence > 0 && confidence < 1)) {
-    throw std::invalid_argument("a confidence outside (0, 1)");
-  }
-}
 
 std::vector<double> Resample(std::span<const double> samples, const Statistic& statistic,
                              size_t resamples, Generator& generator) {
@@ -59,7 +50,7 @@ double Acceleration(std::span<const double> samples, const Statistic& statistic)
 
 Interval BootstrapPercentile(std::span<const double> samples, const Statistic& statistic,
                              double confidence, size_t resamples, Generator& generator) {
-  Check(samples, confidence);
+  CheckInterval(samples, confidence);
   const auto values = Resample(samples, statistic, resamples, generator);
   const double tail = (1 - confidence) / 2;
   return {Quantile(values, tail), Quantile(values, 1 - tail)};
@@ -67,7 +58,7 @@ Interval BootstrapPercentile(std::span<const double> samples, const Statistic& s
 
 Interval BootstrapBca(std::span<const double> samples, const Statistic& statistic,
                       double confidence, size_t resamples, Generator& generator) {
-  Check(samples, confidence);
+  CheckInterval(samples, confidence);
   const double estimate = statistic(samples);
   if (samples.size() == 1) return {estimate, estimate};
   const auto values = Resample(samples, statistic, resamples, generator);

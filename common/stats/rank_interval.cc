@@ -3,21 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <stdexcept>
 #include <vector>
+
+#include "common/stats/interval_check.h"
 
 namespace dynbench::stats {
 namespace {
-
-void Check(std::span<const double> samples, double confidence) {
-  if (samples.empty()) throw std::invalid_argument("an interval of no samples");
-  for (const double sample : samples) {
-    if (std::isnan(sample)) throw std::invalid_argument("an interval of samples with NaN");
-  }
-  if (!(confidence > 0 && confidence < 1)) {
-    throw std::invalid_argument("a confidence outside (0, 1)");
-  }
-}
 
 struct Rank {
   size_t rank = 1;
@@ -43,7 +34,7 @@ Rank MedianRank(size_t n, double confidence) {
 }  // namespace
 
 RankInterval MedianRankInterval(std::span<const double> samples, double confidence) {
-  Check(samples, confidence);
+  CheckInterval(samples, confidence);
   std::vector<double> sorted(samples.begin(), samples.end());
   std::sort(sorted.begin(), sorted.end());
   const size_t n = sorted.size();

@@ -26,7 +26,8 @@ struct ProgramEngineOptions {
   std::function<absl::StatusOr<plan::LaunchProfile>(const std::string&)> profile;
   // Lanes are kept here, so that another engine's sweep spares them.
   std::shared_ptr<OwnedProcesses> processes = std::make_shared<OwnedProcesses>();
-  // Kills what a lane that was killed left behind; called on the engine's thread.
+  // Kills what a lane that was killed left behind; called on the engine's thread when the attempt
+  // on it ends, and again when the lane is reaped: only then its children are below this process.
   std::function<void()> sweep = nullptr;
   // The program that is a lane when its arguments are kProgramLaneWord and a number.
   std::string lane_program = "/proc/self/exe";
