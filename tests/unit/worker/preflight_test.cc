@@ -98,7 +98,7 @@ TEST_F(PreflightTest, AProcessThatKillDidNotReachClosesTheSlotUntilItIsGone) {
   options.argv = {"/bin/sleep", "1000"};
   const auto pid = Spawn(options);
   ASSERT_TRUE(pid.ok()) << pid.status();
-  spec_.stuck = {{*ReadProcessStat(*pid), CommandOf(*pid)}};
+  spec_.stuck = {{*ReadProcessStat(*pid), "/bin/sleep 1000"}};
   const PreflightFinding finding = RunPreflight(spec_, gpus_);
   EXPECT_EQ(finding.check, "process");
   EXPECT_THAT(finding.reason, HasSubstr("process " + std::to_string(*pid) + " (/bin/sleep 1000)"));
