@@ -21,7 +21,7 @@ MODELS = {
     "timm": ["mobilenetv2_100", "mobilenetv3_large_100", "ghostnet_100",
              "deit_tiny_patch16_224.fb_in1k", "repvgg_a2", "tf_efficientnet_b0"],
     "huggingface": ["DistilBertForMaskedLM", "DistillGPT2", "T5Small", "PLBartForCausalLM",
-                    "ElectraForCausalLM", "AlbertForMaskedLM"],
+                    "ElectraForCausalLM", "LayoutLMForMaskedLM"],
 }
 PRECISION = {"inference": "--bfloat16", "training": "--float32"}
 

@@ -2,7 +2,9 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -22,9 +24,11 @@ def binary(name: str) -> str:
 
 
 class Fleet:
-    """`dynbenchctl local up` in a folder of its own; close() stops it and removes the folder, not KEPT."""
+    """`dynbenchctl local up` in a folder of its own; close() stops it and removes the folder, not KEPT.
+    A bench that is told to end (SIGTERM) leaves its blocks as at an interrupt, so that its fleet is stopped too."""
 
     def __init__(self, python: str, workers: int = 1):
+        signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
         self.folder = tempfile.mkdtemp(prefix="bench-dynbench-")
         os.makedirs(KEPT, mode=0o700, exist_ok=True)
         os.symlink(KEPT, os.path.join(self.folder, "environments"))
