@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -65,10 +66,11 @@ class Connection {
   void Try(const addrinfo& address) {
     fd_ = socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd_ < 0) return;
-    connect(fd_, address.ai_addr, address.ai_addrlen);
     int error = -1;
     socklen_t size = sizeof error;
-    if (Await(POLLOUT)) getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size);
+    const bool begun =
+        connect(fd_, address.ai_addr, address.ai_addrlen) == 0 || errno == EINPROGRESS;
+    if (begun && Await(POLLOUT)) getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size);
     if (error == 0) return;
     close(fd_);
     fd_ = -1;
