@@ -55,6 +55,11 @@ int Main(int argc, char** argv) {
                  "HOST:PORT for browsers and metrics (default: same host, next port)");
   app.add_option("--state-dir", options.state_dir,
                  "what must not be lost (default: $DYNBENCH_STATE_DIR, else the XDG state folder)");
+  options.tls = Variable("DYNBENCH_TLS");
+  app.add_option("--tls", options.tls,
+                 "folder with ca.crt, tls.crt and tls.key: TLS, and only for those whom ca.crt "
+                 "signed (default: $DYNBENCH_TLS, else no TLS)")
+      ->type_name("DIR");
   app.add_flag("--insecure", options.insecure,
                "listen beyond this machine without TLS: whoever reaches the port can run code");
   app.add_option("--lease-ttl", lease_ttl_s, "seconds that a lease lives past the last beat")

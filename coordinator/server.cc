@@ -17,6 +17,9 @@
 #include "common/base/time.h"
 #include "common/plan/catalog.h"
 #include "common/store/writes.h"
+#include "common/tls/credentials.h"
+#include "common/tls/expiry_watch.h"
+#include "common/tls/folder.h"
 #include "coordinator/acceptor.h"
 #include "coordinator/address.h"
 #include "coordinator/control/service.h"
@@ -50,6 +53,34 @@ absl::Status MakeStateDir(const std::string& dir) {
   return absl::OkStatus();
 }
 
+// Nothing is open to other machines that nobody asked for.
+absl::Status CheckReach(const ServerOptions& options, const Address& listen, const Address& http) {
+  const bool listen_open = !listen.IsLoopback() && options.tls.empty();
+  const bool http_open = !http.IsLoopback();
+  if (options.insecure) {
+    if (listen_open) {
+      spdlog::warn("listens without TLS and authentication on {} (--insecure)", listen.ToString());
+    }
+    if (http_open) {
+      spdlog::warn("shows its pages to everybody who reaches {} (--insecure)", http.ToString());
+    }
+    return absl::OkStatus();
+  }
+  if (listen_open) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        listen.ToString(),
+        " is reachable from other machines; name a folder with certificates (--tls DIR), listen on "
+        "127.0.0.1, or accept that anybody who reaches the port can run code: --insecure"));
+  }
+  if (http_open) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--http ", http.ToString(),
+        " is reachable from other machines and the pages have no TLS; use 127.0.0.1 and a tunnel, "
+        "or accept that anybody who reaches the port can read them: --insecure"));
+  }
+  return absl::OkStatus();
+}
+
 void WriteAtomically(const std::string& path, const std::string& text) {
   const std::string temporary = path + ".new";
   std::ofstream(temporary) << text;
@@ -72,7 +103,7 @@ class Server::Impl {
  private:
   absl::Status OpenStore(const ServerOptions& options);
   absl::Status KeepInstalledFiles();
-  absl::Status Listen(const Address& listen);
+  absl::Status Listen(const Address& listen, const std::string& tls);
   void WriteReady() const;
 
   std::string ready_file_;
@@ -91,26 +122,21 @@ class Server::Impl {
   std::unique_ptr<Acceptor> acceptor_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;
   std::unique_ptr<grpc::Server> grpc_;
+  std::unique_ptr<tls::ExpiryWatch> expiry_;
 };
 
 absl::Status Server::Impl::Start(const ServerOptions& options) {
   ASSIGN_OR_RETURN(Address listen, ParseAddress(options.listen, "--listen"));
   Address http{listen.host, listen.port == 0 ? 0 : listen.port + 1};
+  if (!options.tls.empty()) {
+    RETURN_IF_ERROR(tls::CheckFolder(options.tls, UnixNow()));
+    // Pages and metrics have neither TLS nor people yet: not beyond this machine by default.
+    if (!options.insecure && !listen.IsLoopback()) http.host = "127.0.0.1";
+  }
   if (!options.http.empty()) {
     ASSIGN_OR_RETURN(http, ParseAddress(options.http, "--http"));
   }
-  for (const Address& address : {listen, http}) {
-    if (address.IsLoopback() || options.insecure) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat(address.ToString(),
-                     " is reachable from other machines and this version has "
-                     "no TLS; listen on 127.0.0.1, or accept that anybody who "
-                     "reaches the port can run code: --insecure"));
-  }
-  if (!listen.IsLoopback() || !http.IsLoopback()) {
-    spdlog::warn("listens without TLS and authentication on {} and {} (--insecure)",
-                 listen.ToString(), http.ToString());
-  }
+  RETURN_IF_ERROR(CheckReach(options, listen, http));
   RETURN_IF_ERROR(MakeStateDir(options.state_dir));
   std::string suites = options.suites_dir;
   if (suites.empty()) {
@@ -140,12 +166,14 @@ absl::Status Server::Impl::Start(const ServerOptions& options) {
   control_ = std::make_unique<control::ControlService>(context);
   sessions_ = std::make_unique<session::WorkerSessionService>(dispatcher_.get(), pool_.get(),
                                                               objects_.get());
-  RETURN_IF_ERROR(Listen(listen));
+  RETURN_IF_ERROR(Listen(listen, options.tls));
   http_->Serve(context, &metrics_);
   retention_ = std::make_unique<ingest::RetentionKeeper>(options.retention, ingest_.get());
   ready_file_ = options.state_dir + "/coordinator.json";
   WriteReady();
-  spdlog::info("coordinator {} on {}, database {}", address_, http_url_, database_);
+  expiry_ = std::make_unique<tls::ExpiryWatch>(options.tls);
+  spdlog::info("coordinator {}{} on {}, database {}", address_, options.tls.empty() ? "" : " (TLS)",
+               http_url_, database_);
   return absl::OkStatus();
 }
 
@@ -173,12 +201,12 @@ absl::Status Server::Impl::KeepInstalledFiles() {
   });
 }
 
-absl::Status Server::Impl::Listen(const Address& listen) {
+absl::Status Server::Impl::Listen(const Address& listen, const std::string& tls) {
   ASSIGN_OR_RETURN(acceptor_, Acceptor::Listen(listen));
   grpc::ServerBuilder builder;
   connections_ = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
-      grpc::InsecureServerCredentials());
+      tls::ServerCredentials(tls));
   builder.RegisterService(control_.get());
   builder.RegisterService(sessions_.get());
   builder.SetMaxReceiveMessageSize(proto::kReceiveLimitBytes);

@@ -20,14 +20,15 @@ struct ServerOptions {
   bool insecure = false;                  // an address that is not loopback, without TLS
   session::DispatcherOptions dispatcher;
   ingest::RetentionOptions retention;
+  std::string tls;  // folder with ca.crt, tls.crt and tls.key (common/tls/folder.h); empty: no TLS
 };
 
 class Server {
  public:
   // Returns when workers and clients are served and STATE_DIR/coordinator.json is written.
-  // InvalidArgument: usage (an address that is not loopback without `insecure`, no HOST:PORT).
-  // Unavailable: an address is in use. FailedPrecondition: another coordinator has the database, or
-  // it cannot be used.
+  // InvalidArgument: usage (an address that is not loopback without TLS or `insecure`, no
+  // HOST:PORT, a TLS folder that cannot be used). Unavailable: an address is in use.
+  // FailedPrecondition: another coordinator has the database, or it cannot be used.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options);
 
   // Tells workers and watchers, stops accepting, commits what is under way, removes

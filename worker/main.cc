@@ -17,6 +17,7 @@
 #include "common/base/status.h"
 #include "common/base/version.h"
 #include "common/plan/catalog.h"
+#include "common/tls/folder.h"
 #include "spdlog/sinks/stdout_color_sinks.h"
 #include "spdlog/spdlog.h"
 #include "worker/agent/agent.h"
@@ -57,6 +58,7 @@ struct Flags {
   std::vector<std::string> labels;
   std::string tune;
   std::string host_root;
+  std::string tls;
 };
 
 std::string Getenv(const char* name) {
@@ -211,6 +213,7 @@ absl::Status RunWorker(const Flags& flags) {
   signal(SIGPIPE, SIG_IGN);
 
   RETURN_IF_ERROR(CheckCoordinator(flags.coordinator));
+  if (!flags.tls.empty()) RETURN_IF_ERROR(tls::CheckFolder(flags.tls, UnixNow()));
   ASSIGN_OR_RETURN(const Share share, ParseShare(flags.share));
   AgentOptions options;
   options.gpus = MakeNvmlProbe();
@@ -231,6 +234,7 @@ absl::Status RunWorker(const Flags& flags) {
                    TuneHost(flags, gpus, &claims, &options));
 
   options.coordinator = flags.coordinator;
+  options.tls = flags.tls;
   options.state_dir = flags.state_dir;
   options.environments_dir = flags.environments_dir;
   options.pool = flags.pool;
@@ -287,6 +291,7 @@ int Main(int argc, char** argv) {
   // Read here and not by CLI11: a flag stands for the program and for `run`, and the one that was
   // not typed would put the variable in the place of what the other was given.
   flags.coordinator = FromEnvironment("DYNBENCH_COORDINATOR", flags.coordinator);
+  flags.tls = FromEnvironment("DYNBENCH_TLS", flags.tls);
   flags.state_dir = FromEnvironment("DYNBENCH_STATE_DIR", flags.state_dir);
   const auto add_folders = [&](CLI::App* to) {
     to->add_option("--state-dir", flags.state_dir,
@@ -299,6 +304,10 @@ int Main(int argc, char** argv) {
     add_folders(to);
     to->add_option("--coordinator", flags.coordinator,
                    "HOST:PORT (default: $DYNBENCH_COORDINATOR, else 127.0.0.1:7411)");
+    to->add_option("--tls", flags.tls,
+                   "Folder with ca.crt, tls.crt and tls.key, for a coordinator with TLS (default: "
+                   "$DYNBENCH_TLS, else no TLS)")
+        ->type_name("DIR");
     to->add_option("--cores", flags.cores, "Cores to claim, e.g. 0-3 (default: all allowed)");
     to->add_option("--share", flags.share, "K/N: this worker is the K-th of N on this host");
     to->add_option("--pool", flags.pool, "A label for people and schedules");

@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kBackupTimeoutMs = int64_t{6} * 3600 * 1000;  // of a very large database
 
 absl::StatusOr<int64_t> BackUpThroughCoordinator(const Globals& globals, const std::string& path) {
-  ASSIGN_OR_RETURN(const auto client, Client::Connect(globals.coordinator));
+  ASSIGN_OR_RETURN(const auto client, Client::Connect(globals.coordinator, globals.tls));
   v1::BackupRequest request;
   request.set_path(path);
   v1::BackupReply reply;

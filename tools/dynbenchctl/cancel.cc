@@ -20,7 +20,8 @@ VerbResult Cancel(Context& context, const Arguments& arguments) {
   if (arguments.reason.find_first_not_of(" \t") == std::string::npos) {
     return absl::InvalidArgumentError("--reason must say something: it is kept with the job");
   }
-  ASSIGN_OR_RETURN(const auto client, Client::Connect(context.globals.coordinator));
+  ASSIGN_OR_RETURN(const auto client,
+                   Client::Connect(context.globals.coordinator, context.globals.tls));
   v1::CancelJobRequest request;
   request.set_job(job.value);
   request.set_reason(arguments.reason);

@@ -6,6 +6,10 @@
 
 #include "absl/strings/numbers.h"
 #include "common/base/status.h"
+#include "common/base/time.h"
+#include "common/tls/credentials.h"
+#include "common/tls/diagnosis.h"
+#include "common/tls/folder.h"
 #include "proto/dynbench/keepalive.h"
 
 namespace dynbench::cli {
@@ -15,7 +19,11 @@ std::chrono::system_clock::time_point In(int64_t ms) {
   return std::chrono::system_clock::now() + std::chrono::milliseconds(ms);
 }
 
-absl::Status NotThere(const std::string& address) {
+absl::Status NotThere(const std::string& address, const std::string& tls) {
+  if (const std::string cause = tls::Diagnose(address, tls, kDiagnoseTimeoutMs).cause;
+      !cause.empty()) {
+    return absl::UnavailableError(cause);
+  }
   return absl::UnavailableError("no coordinator answers at " + address +
                                 ": is it running? dynbenchctl local up");
 }
@@ -34,13 +42,16 @@ absl::Status CheckAddress(const std::string& address, const std::string& source)
   return absl::OkStatus();
 }
 
-Client::Client(std::string address, std::shared_ptr<grpc::Channel> channel)
+Client::Client(std::string address, std::string tls, std::shared_ptr<grpc::Channel> channel)
     : address_(std::move(address)),
+      tls_(std::move(tls)),
       channel_(std::move(channel)),
       stub_(v1::Control::NewStub(channel_)) {}
 
-absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const std::string& address) {
+absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const std::string& address,
+                                                        const std::string& tls) {
   RETURN_IF_ERROR(CheckAddress(address, "--coordinator"));
+  if (!tls.empty()) RETURN_IF_ERROR(tls::CheckFolder(tls, UnixNow()));
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // a proxy has no way to a loopback address
   // Notices a coordinator that vanished without a word.
@@ -48,18 +59,18 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const std::string& addre
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, proto::kKeepaliveTimeoutMs);
   arguments.SetMaxReceiveMessageSize(proto::kReceiveLimitBytes);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
-  auto channel = grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  auto channel = grpc::CreateCustomChannel(address, tls::ChannelCredentials(tls), arguments);
   const auto deadline = In(kConnectTimeoutMs);
   grpc_connectivity_state state = channel->GetState(/*try_to_connect=*/true);
   while (state != GRPC_CHANNEL_READY) {
     // A refused connection is an answer: nobody listens, and waiting longer says nothing new.
     if (state == GRPC_CHANNEL_TRANSIENT_FAILURE || state == GRPC_CHANNEL_SHUTDOWN ||
         !channel->WaitForStateChange(state, deadline)) {
-      return NotThere(address);
+      return NotThere(address, tls);
     }
     state = channel->GetState(true);
   }
-  return std::unique_ptr<Client>(new Client(address, std::move(channel)));
+  return std::unique_ptr<Client>(new Client(address, tls, std::move(channel)));
 }
 
 absl::StatusOr<std::string> Client::PutRequest(const std::string& json) {
@@ -84,7 +95,7 @@ std::unique_ptr<grpc::ClientContext> Client::NewCall(int64_t timeout_ms) {
 
 absl::Status Client::FromGrpc(const grpc::Status& status) const {
   if (status.ok()) return absl::OkStatus();
-  if (status.error_code() == grpc::StatusCode::UNAVAILABLE) return NotThere(address_);
+  if (status.error_code() == grpc::StatusCode::UNAVAILABLE) return NotThere(address_, tls_);
   if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
     return absl::DeadlineExceededError("the coordinator at " + address_ +
                                        " did not answer in time; see dynbenchctl doctor");

@@ -16,6 +16,8 @@ namespace dynbench::cli {
 // How long dynbenchctl looks for a coordinator before it says that none is there. Below the three
 // seconds that docs/cli.md promises, with time for the process itself.
 inline constexpr int64_t kConnectTimeoutMs = 2000;
+// And how long it then looks for the cause.
+inline constexpr int64_t kDiagnoseTimeoutMs = 600;
 // A unary call on a loaded coordinator; streams have no limit but the caller's.
 inline constexpr int64_t kCallTimeoutMs = 30'000;
 // A request of more than kLargeRequestBytes goes in chunks before its call, and what the call does
@@ -25,8 +27,11 @@ inline constexpr int64_t kLargeCallTimeoutMs = 600'000;
 
 class Client {
  public:
-  // InvalidArgument: not HOST:PORT. Unavailable: nothing answers there within kConnectTimeoutMs.
-  static absl::StatusOr<std::unique_ptr<Client>> Connect(const std::string& address);
+  // `tls`: folder with certificates (common/tls/folder.h); empty: no TLS. InvalidArgument: not
+  // HOST:PORT, a folder that cannot be used. Unavailable: nothing answers there within
+  // kConnectTimeoutMs, or what TLS is not content with, in words.
+  static absl::StatusOr<std::unique_ptr<Client>> Connect(const std::string& address,
+                                                         const std::string& tls);
 
   v1::Control::Stub& stub() { return *stub_; }
   const std::string& address() const { return address_; }
@@ -68,9 +73,10 @@ class Client {
   // In chunks; its SHA-256.
   absl::StatusOr<std::string> PutRequest(const std::string& json);
 
-  Client(std::string address, std::shared_ptr<grpc::Channel> channel);
+  Client(std::string address, std::string tls, std::shared_ptr<grpc::Channel> channel);
 
   std::string address_;
+  std::string tls_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::Control::Stub> stub_;
 };

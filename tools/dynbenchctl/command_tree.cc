@@ -68,6 +68,13 @@ CommandTree::CommandTree() : root_("Distributed benchmarks of compiled PyTorch."
       ->envname("DYNBENCH_COORDINATOR")
       ->type_name("HOST:PORT")
       ->group(kEveryVerb);
+  root_
+      .add_option("--tls", globals_.tls,
+                  "folder with ca.crt, tls.crt and tls.key, for a coordinator with TLS (default: "
+                  "$DYNBENCH_TLS, else no TLS)")
+      ->envname("DYNBENCH_TLS")
+      ->type_name("DIR")
+      ->group(kEveryVerb);
   root_.add_option("--db", globals_.db, "read this database instead of asking a coordinator")
       ->type_name("FILE")
       ->group(kEveryVerb);

@@ -20,6 +20,7 @@ struct Globals {
   std::string db;                                 // file; empty: ask the coordinator
   bool json = false;
   bool quiet = false;
+  std::string tls;  // folder with certificates (common/tls/folder.h); empty: no TLS
 };
 
 struct Terminal {

@@ -6,6 +6,9 @@
 #include "common/base/status.h"
 #include "common/base/version.h"
 #include "common/plan/catalog.h"
+#include "common/tls/diagnosis.h"
+#include "common/tls/expiry_watch.h"
+#include "common/tls/folder.h"
 #include "proto/dynbench/convert.h"
 #include "tools/dynbenchctl/client.h"
 #include "tools/dynbenchctl/doctor_database.h"
@@ -138,9 +141,24 @@ Check CheckSilence(const std::vector<WorkerView>& workers) {
   return {"beats", false, "not heard: " + silent + "; is its host stopped or overloaded?"};
 }
 
+// The certificates of both sides: how long they are good for.
+Check CheckTls(const Globals& globals) {
+  const tls::Diagnosis found = tls::Diagnose(globals.coordinator, globals.tls);
+  std::string trouble = found.cause;
+  if (trouble.empty()) trouble = tls::ExpiryText(globals.tls, UnixNow());
+  if (trouble.empty() && found.peer) {
+    trouble = tls::ValidityText(*found.peer, "the coordinator's certificate", UnixNow());
+  }
+  if (!trouble.empty()) return {"TLS", false, trouble};
+  if (!found.peer) return {"TLS", false, "the coordinator shows no certificate"};
+  return {"TLS", true,
+          found.peer->subject + ", signed by " + found.peer->issuer + ", until " +
+              tls::Date(found.peer->valid_until)};
+}
+
 std::vector<Check> RunChecks(const Globals& globals) {
   std::vector<Check> checks = {CheckSuites()};
-  auto client = Client::Connect(globals.coordinator);
+  auto client = Client::Connect(globals.coordinator, globals.tls);
   if (!client.ok()) {
     checks.push_back({"coordinator", false, std::string(client.status().message())});
     return checks;
@@ -152,6 +170,7 @@ std::vector<Check> RunChecks(const Globals& globals) {
     return checks;
   }
   checks.push_back({"coordinator", true, globals.coordinator + ", web " + info->http_address()});
+  if (!globals.tls.empty()) checks.push_back(CheckTls(globals));
   checks.push_back(CheckVersion(*info));
   if (IsHere(globals.coordinator)) {
     const auto database = CheckDatabase(info->database());

@@ -162,7 +162,8 @@ VerbResult Build(Context& context, const Arguments& arguments) {
   std::vector<FileToSend> wheels;
   ASSIGN_OR_RETURN(const plan::Recipe recipe,
                    ReadRecipe(AbsolutePath(context, arguments.recipe), &wheels));
-  ASSIGN_OR_RETURN(const auto client, Client::Connect(context.globals.coordinator));
+  ASSIGN_OR_RETURN(const auto client,
+                   Client::Connect(context.globals.coordinator, context.globals.tls));
   RETURN_IF_ERROR(SendFiles(*client, wheels));
   v1::BuildEnvironmentRequest request;
   request.set_recipe_json(plan::RecipeToJson(recipe));
@@ -178,7 +179,8 @@ VerbResult Derive(Context& context, const Arguments& arguments) {
   const std::string path = AbsolutePath(context, arguments.patch);
   ASSIGN_OR_RETURN(const std::string patch, ReadFile(path));
   if (patch.empty()) return absl::InvalidArgumentError(path + " is empty");
-  ASSIGN_OR_RETURN(const auto client, Client::Connect(context.globals.coordinator));
+  ASSIGN_OR_RETURN(const auto client,
+                   Client::Connect(context.globals.coordinator, context.globals.tls));
   RETURN_IF_ERROR(SendFiles(*client, {{path, Sha256Hex(patch)}}));
   v1::DeriveEnvironmentRequest request;
   request.set_base(arguments.base);
@@ -199,7 +201,8 @@ VerbResult Collect(Context& context, const Arguments& arguments) {
     request.set_unused_for_ms(ms);
   }
   request.set_dry_run(arguments.dry_run);
-  ASSIGN_OR_RETURN(const auto client, Client::Connect(context.globals.coordinator));
+  ASSIGN_OR_RETURN(const auto client,
+                   Client::Connect(context.globals.coordinator, context.globals.tls));
   ASSIGN_OR_RETURN(const v1::CollectEnvironmentsReply reply,
                    (client->Call<v1::CollectEnvironmentsRequest, v1::CollectEnvironmentsReply>(
                        &v1::Control::Stub::CollectEnvironments, request, kLargeCallTimeoutMs)));

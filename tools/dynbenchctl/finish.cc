@@ -7,7 +7,7 @@ namespace dynbench::cli {
 
 absl::StatusOr<FollowEnd> WaitForJob(Context& context, JobId job, double timeout_s, bool rows) {
   Progress progress = WaitProgress(context, rows);
-  auto end = Follow(context.globals.coordinator, {job, true, timeout_s},
+  auto end = Follow(context.globals.coordinator, {job, true, timeout_s, context.globals.tls},
                     [&](const JobView& view, const std::vector<RowView>& changed) {
                       progress.Update(view, changed);
                     });

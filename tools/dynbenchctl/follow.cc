@@ -50,7 +50,7 @@ class Follower {
 
   // One stream, from connecting to its end.
   absl::Status Watch(bool* connected_once, MonotonicTime* lost_since) {
-    ASSIGN_OR_RETURN(const auto client, Client::Connect(coordinator_));
+    ASSIGN_OR_RETURN(const auto client, Client::Connect(coordinator_, options_.tls));
     v1::WatchJobRequest request;
     request.set_job(options_.job.value);
     request.set_rows(options_.rows);

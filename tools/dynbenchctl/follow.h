@@ -14,6 +14,7 @@ struct FollowOptions {
   JobId job;
   bool rows = true;      // also hear of rows
   double timeout_s = 0;  // 0: no limit
+  std::string tls;       // as Client::Connect
 };
 
 struct FollowEnd {

@@ -40,7 +40,7 @@ std::vector<v1::ImportResultsChunk> ReadFiles(const std::vector<std::string>& pa
 
 absl::StatusOr<v1::ImportResultsReply> Send(const Globals& globals,
                                             const std::vector<v1::ImportResultsChunk>& chunks) {
-  ASSIGN_OR_RETURN(const auto client, Client::Connect(globals.coordinator));
+  ASSIGN_OR_RETURN(const auto client, Client::Connect(globals.coordinator, globals.tls));
   v1::ImportResultsReply reply;
   const auto call = Client::NewCall(kImportTimeoutMs);
   const auto stream = client->stub().ImportResults(call.get(), &reply);

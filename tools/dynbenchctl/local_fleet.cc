@@ -107,7 +107,7 @@ absl::Status StartCoordinator(const LocalPaths& paths, const FleetOptions& optio
   state->metrics_url = Text(ready, "metrics_url");
   state->database = Text(ready, "database");
   RETURN_IF_ERROR(WriteLocalState(paths, *state));
-  return Client::Connect(state->address).status();
+  return Client::Connect(state->address, /*tls=*/"").status();
 }
 
 // The worker said that it is connected, and the coordinator knows an environment of it.
@@ -150,7 +150,7 @@ absl::Status StartWorkers(const LocalPaths& paths, const FleetOptions& options, 
                      StartDaemon(words, paths.Log("worker-" + std::to_string(i + 1))));
     RETURN_IF_ERROR(WriteLocalState(paths, *state));
   }
-  ASSIGN_OR_RETURN(auto client, Client::Connect(state->address));
+  ASSIGN_OR_RETURN(auto client, Client::Connect(state->address, /*tls=*/""));
   const auto coordinator = MakeRemoteSource(std::move(client));
   for (size_t i = 0; i < count; ++i) {
     const std::string name = "worker-" + std::to_string(i + 1);
@@ -215,6 +215,7 @@ absl::Status RegisterEnvironments(const LocalPaths& paths, const FleetOptions& o
 }
 
 absl::Status StartFleet(const LocalPaths& paths, const FleetOptions& options, LocalState* state) {
+  unsetenv("DYNBENCH_TLS");  // of another fleet: this one does not leave the machine
   const bool had_coordinator = CoordinatorRuns(*state);
   std::vector<ProcessRef> before;
   for (const LocalWorker& worker : state->workers) before.push_back(worker.process);

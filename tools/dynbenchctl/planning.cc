@@ -10,7 +10,7 @@
 namespace dynbench::cli {
 
 absl::StatusOr<PlanView> PlanOfCoordinator(const Globals& globals, const plan::Request& request) {
-  ASSIGN_OR_RETURN(const auto client, Client::Connect(globals.coordinator));
+  ASSIGN_OR_RETURN(const auto client, Client::Connect(globals.coordinator, globals.tls));
   v1::SubmitRequest message;
   ASSIGN_OR_RETURN(const int64_t timeout_ms, client->SetRequest(plan::ToJson(request), &message));
   const auto call = Client::NewCall(timeout_ms);

@@ -46,7 +46,8 @@ VerbResult Retry(Context& context, const Arguments& arguments) {
   RETURN_IF_ERROR(NeedsCoordinator(context.globals, "retry"));
   ASSIGN_OR_RETURN(const JobId job, ParseJobId(arguments.job));
   ASSIGN_OR_RETURN(const v1::RetryJobRequest request, ToRequest(arguments, job));
-  ASSIGN_OR_RETURN(const auto client, Client::Connect(context.globals.coordinator));
+  ASSIGN_OR_RETURN(const auto client,
+                   Client::Connect(context.globals.coordinator, context.globals.tls));
   ASSIGN_OR_RETURN(const v1::SubmitReply reply, (client->Call<v1::RetryJobRequest, v1::SubmitReply>(
                                                     &v1::Control::Stub::RetryJob, request)));
   if (!arguments.wait || !context.globals.json) PrintSubmitted(context, reply);

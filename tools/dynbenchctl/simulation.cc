@@ -12,7 +12,8 @@ namespace {
 absl::StatusOr<v1::SimulateReply> Ask(const Context& context, v1::SimulateRequest request,
                                       const SubmitFlags& flags, std::string request_json = "") {
   request.set_extra_slots(flags.extra_slots.value_or(0));
-  ASSIGN_OR_RETURN(const auto client, Client::Connect(context.globals.coordinator));
+  ASSIGN_OR_RETURN(const auto client,
+                   Client::Connect(context.globals.coordinator, context.globals.tls));
   int64_t timeout_ms = kCallTimeoutMs;
   if (!request_json.empty()) {
     ASSIGN_OR_RETURN(timeout_ms, client->SetRequest(std::move(request_json), &request));

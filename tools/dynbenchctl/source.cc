@@ -9,7 +9,7 @@ namespace dynbench::cli {
 
 absl::StatusOr<std::unique_ptr<Source>> OpenSource(const Globals& globals) {
   if (!globals.db.empty()) return MakeDbSource(globals.db);
-  ASSIGN_OR_RETURN(auto client, Client::Connect(globals.coordinator));
+  ASSIGN_OR_RETURN(auto client, Client::Connect(globals.coordinator, globals.tls));
   return MakeRemoteSource(std::move(client));
 }
 

@@ -72,7 +72,8 @@ VerbResult DryRun(Context& context, const std::vector<BuiltRequest>& all) {
 // All jobs are in the queue before the first is waited for.
 absl::StatusOr<std::vector<v1::SubmitReply>> SendAll(Context& context,
                                                      const std::vector<BuiltRequest>& all) {
-  ASSIGN_OR_RETURN(const auto client, Client::Connect(context.globals.coordinator));
+  ASSIGN_OR_RETURN(const auto client,
+                   Client::Connect(context.globals.coordinator, context.globals.tls));
   std::vector<v1::SubmitReply> replies;
   for (const BuiltRequest& built : all) {
     auto reply = SendRequest(*client, built);
@@ -163,7 +164,8 @@ VerbResult Submit(Context& context, const SubmitFlags& flags) {
   if (all.size() > 1) return SubmitSeveral(context, flags, all);
 
   const BuiltRequest& built = all.front();
-  ASSIGN_OR_RETURN(const auto client, Client::Connect(context.globals.coordinator));
+  ASSIGN_OR_RETURN(const auto client,
+                   Client::Connect(context.globals.coordinator, context.globals.tls));
   ASSIGN_OR_RETURN(const v1::SubmitReply reply, SendRequest(*client, built));
   const std::string job = std::to_string(reply.job());
   if (!flags.wait) {

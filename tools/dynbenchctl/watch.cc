@@ -51,7 +51,7 @@ VerbResult Watch(Context& context, const std::string& text) {
   const bool live = terminal.out_is_terminal && !json;
   Progress progress(live ? &context.out() : nullptr, live || json ? nullptr : &context.out(),
                     terminal.width, terminal.height);
-  const auto end = Follow(context.globals.coordinator, {job, true, 0},
+  const auto end = Follow(context.globals.coordinator, {job, true, 0, context.globals.tls},
                           [&](const JobView& view, const std::vector<RowView>& changed) {
                             progress.Update(view, changed);
                             if (json) PrintEvent(context, view, changed);

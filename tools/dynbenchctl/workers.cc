@@ -40,7 +40,8 @@ VerbResult Change(Context& context, const char* verb,
                                                             v1::Worker*),
                   const Request& request) {
   RETURN_IF_ERROR(NeedsCoordinator(context.globals, std::string("workers ") + verb));
-  ASSIGN_OR_RETURN(const auto client, Client::Connect(context.globals.coordinator));
+  ASSIGN_OR_RETURN(const auto client,
+                   Client::Connect(context.globals.coordinator, context.globals.tls));
   ASSIGN_OR_RETURN(const v1::Worker reply, (client->Call<Request, v1::Worker>(method, request)));
   const std::vector<WorkerView> workers = {FromProto(reply)};
   if (context.globals.json) {

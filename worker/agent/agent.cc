@@ -182,8 +182,9 @@ Agent::~Agent() {
 }
 
 void Agent::Start() {
+  expiry_ = std::make_unique<tls::ExpiryWatch>(options_.tls);
   session_ = std::make_unique<SessionClient>(
-      loop_, options_.coordinator,
+      loop_, options_.coordinator, options_.tls,
       SessionClient::Handlers{
           [this] { return MakeHello(); },
           [this](const v1::Welcome& welcome) { OnWelcome(welcome); },

@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/plan/configuration.h"
+#include "common/tls/expiry_watch.h"
 #include "worker/agent/activity.h"
 #include "worker/agent/caches.h"
 #include "worker/agent/environment_watch.h"
@@ -56,6 +57,7 @@ struct AgentOptions {
   int64_t grace_ms = 0;                              // that what runs may take to end after Stop
   int64_t recheck_ms = SlotHealth::kFirstRecheckMs;  // after a check that failed
   std::function<absl::StatusOr<plan::LaunchProfile>(const std::string&)> profile;
+  std::string tls = "";  // folder with certificates (common/tls/folder.h); empty: no TLS
 };
 
 // An event loop on a thread of its own, ended and joined by the destructor.
@@ -173,6 +175,7 @@ class Agent {
   std::map<std::string, SlotHealth> environment_health_;
   std::map<std::string, std::string> environment_hashes_;  // as they were looked at
   std::unique_ptr<SessionClient> session_;
+  std::unique_ptr<tls::ExpiryWatch> expiry_;
   std::unique_ptr<EnvironmentWatch> environments_;
   std::unique_ptr<EnvironmentWork> making_;  // of environments, as the coordinator orders
   HeldReports held_;

@@ -11,6 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/mutex.h"
 #include "common/base/time.h"
+#include "common/tls/credentials.h"
+#include "common/tls/diagnosis.h"
 #include "proto/dynbench/keepalive.h"
 #include "spdlog/spdlog.h"
 
@@ -29,6 +31,10 @@ constexpr int64_t kMissedBeats = 4;
 constexpr int64_t kWelcomeLimitMs = 30'000;
 // A coordinator that moved is found under its name that soon, not after gRPC's 30 s.
 constexpr int kLookUpAgainMs = 1'000;
+// A failure to connect is looked into by a handshake of our own: not with every try, since a whole
+// fleet tries.
+constexpr int64_t kDiagnoseAgainNs = 30 * kNsPerSecond;
+constexpr int64_t kDiagnoseLimitMs = 1'000;
 constexpr int kFetchLimitS = 60;
 constexpr size_t kLargestFileBytes = 64 << 20;
 
@@ -37,7 +43,7 @@ double Random() {
   return std::uniform_real_distribution<double>(0, 1)(engine);
 }
 
-std::shared_ptr<grpc::Channel> MakeChannel(const std::string& coordinator) {
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& coordinator, const std::string& tls) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, proto::kWorkerKeepaliveTimeMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, proto::kKeepaliveTimeoutMs);
@@ -48,7 +54,7 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& coordinator) {
   // A proxy of the environment is for the outside; the coordinator is ours.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetMaxReceiveMessageSize(64 << 20);
-  return grpc::CreateCustomChannel(coordinator, grpc::InsecureChannelCredentials(), arguments);
+  return grpc::CreateCustomChannel(coordinator, tls::ChannelCredentials(tls), arguments);
 }
 
 }  // namespace
@@ -63,7 +69,8 @@ class SessionClient::Stream
     : public grpc::ClientBidiReactor<v1::WorkerMessage, v1::CoordinatorMessage> {
  public:
   using OnMessage = std::function<void(v1::CoordinatorMessage)>;
-  using OnEnd = std::function<void(std::string)>;
+  // `answered`: the coordinator has said something on this stream.
+  using OnEnd = std::function<void(bool answered, std::string reason)>;
 
   Stream(OnMessage on_message, OnEnd on_end)
       : on_message_(std::move(on_message)), on_end_(std::move(on_end)) {}
@@ -98,6 +105,7 @@ class SessionClient::Stream
 
   void OnReadDone(bool ok) override EXCLUDES(mu_) {
     if (ok) {
+      answered_ = true;
       on_message_(std::move(incoming_));
       incoming_.Clear();
       StartRead(&incoming_);
@@ -132,8 +140,8 @@ class SessionClient::Stream
 
   void OnDone(const grpc::Status& status) override EXCLUDES(mu_) {
     const std::shared_ptr<Stream> self = std::move(self_);
-    on_end_(status.error_message().empty() ? "the coordinator ended the stream"
-                                           : status.error_message());
+    on_end_(answered_, status.error_message().empty() ? "the coordinator ended the stream"
+                                                      : status.error_message());
     MutexLock lock(mu_);
     done_ = true;
     done_changed_.NotifyAll();
@@ -155,6 +163,7 @@ class SessionClient::Stream
   grpc::ClientContext context_;
   v1::CoordinatorMessage incoming_;
   std::shared_ptr<Stream> self_;
+  bool answered_ = false;  // by reactions, which come one after the other
   mutable Mutex mu_;
   CondVar done_changed_;
   std::deque<v1::WorkerMessage> outgoing_ GUARDED_BY(mu_);
@@ -163,11 +172,13 @@ class SessionClient::Stream
   bool done_ GUARDED_BY(mu_) = false;
 };
 
-SessionClient::SessionClient(EventLoop* loop, std::string coordinator, Handlers handlers)
+SessionClient::SessionClient(EventLoop* loop, std::string coordinator, std::string tls,
+                             Handlers handlers)
     : loop_(loop),
       coordinator_(std::move(coordinator)),
+      tls_(std::move(tls)),
       handlers_(std::move(handlers)),
-      channel_(MakeChannel(coordinator_)),
+      channel_(MakeChannel(coordinator_, tls_)),
       stub_(v1::WorkerSession::NewStub(channel_)) {}
 
 SessionClient::~SessionClient() {
@@ -197,7 +208,8 @@ void SessionClient::Open() {
           OnMessage(generation, message);
         });
       },
-      [this, post, generation](std::string reason) {
+      [this, post, generation](bool answered, std::string reason) {
+        if (!answered) reason = LookIntoFailure(std::move(reason));
         post([this, generation, reason = std::move(reason)] { OnDone(generation, reason); });
       });
   stream_->Begin(stub_.get(), stream_);
@@ -205,6 +217,18 @@ void SessionClient::Open() {
   *hello.mutable_hello() = handlers_.hello();
   stream_->Send(std::move(hello));
   CheckSilence();
+}
+
+std::string SessionClient::LookIntoFailure(std::string reason) {
+  // Nobody listens: no handshake would say more.
+  if (reason.find("Connection refused") != std::string::npos) return reason;
+  const int64_t now_ns = MonotonicNow().ns;
+  if (diagnosed_ns_ != 0 && now_ns - diagnosed_ns_ < kDiagnoseAgainNs) {
+    return cause_.empty() ? reason : cause_;
+  }
+  diagnosed_ns_ = now_ns;
+  cause_ = tls::Diagnose(coordinator_, tls_, kDiagnoseLimitMs).cause;
+  return cause_.empty() ? reason : cause_;
 }
 
 void SessionClient::Send(v1::WorkerMessage message) {

@@ -26,7 +26,8 @@ class SessionClient {
     std::function<void(const std::string& reason)> lost;         // once for each stream
   };
 
-  SessionClient(EventLoop* loop, std::string coordinator, Handlers handlers);
+  // `tls`: folder with certificates (common/tls/folder.h); empty: no TLS.
+  SessionClient(EventLoop* loop, std::string coordinator, std::string tls, Handlers handlers);
   ~SessionClient();  // ends the stream and waits for it
 
   void Start();
@@ -50,9 +51,13 @@ class SessionClient {
   void OnMessage(int64_t generation, const v1::CoordinatorMessage& message);
   void OnDone(int64_t generation, const std::string& reason);
   void CheckSilence();
+  // What `reason`, of a stream on which nobody answered, comes of, in words where TLS is it. On
+  // gRPC's thread; blocks for a second at most.
+  std::string LookIntoFailure(std::string reason);
 
   EventLoop* loop_;
   const std::string coordinator_;
+  const std::string tls_;
   const Handlers handlers_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::WorkerSession::Stub> stub_;
@@ -60,6 +65,9 @@ class SessionClient {
   int64_t generation_ = 0;  // of the stream; what an older one says is ignored
   bool welcomed_ = false;
   int failures_ = 0;
+  // Of LookIntoFailure, and so of one stream after the other.
+  int64_t diagnosed_ns_ = 0;  // 0: never
+  std::string cause_;
   int64_t last_heard_ns_ = 0;
   int64_t beat_interval_ms_ = 5'000;
   EventLoop::TimerId reconnect_timer_ = 0;
