@@ -23,6 +23,7 @@
 #include "coordinator/acceptor.h"
 #include "coordinator/address.h"
 #include "coordinator/control/service.h"
+#include "coordinator/control/tables.h"
 #include "coordinator/session/worker_session.h"
 #include "coordinator/web/http_server.h"
 #include "nlohmann/json.hpp"
@@ -118,6 +119,7 @@ class Server::Impl {
   std::unique_ptr<session::Dispatcher> dispatcher_;
   std::unique_ptr<web::HttpServer> http_;
   std::unique_ptr<control::ControlService> control_;
+  std::unique_ptr<control::TablesService> tables_;
   std::unique_ptr<session::WorkerSessionService> sessions_;
   std::unique_ptr<Acceptor> acceptor_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;
@@ -164,6 +166,7 @@ absl::Status Server::Impl::Start(const ServerOptions& options) {
   context.http_address = http.ToString();
   context.started_unix_ms = UnixNow().ms;
   control_ = std::make_unique<control::ControlService>(context);
+  tables_ = std::make_unique<control::TablesService>(pool_.get());
   sessions_ = std::make_unique<session::WorkerSessionService>(dispatcher_.get(), pool_.get(),
                                                               objects_.get());
   RETURN_IF_ERROR(Listen(listen, options.tls));
@@ -208,6 +211,7 @@ absl::Status Server::Impl::Listen(const Address& listen, const std::string& tls)
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
       tls::ServerCredentials(tls));
   builder.RegisterService(control_.get());
+  builder.RegisterService(tables_.get());
   builder.RegisterService(sessions_.get());
   builder.SetMaxReceiveMessageSize(proto::kReceiveLimitBytes);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, proto::kCoordinatorKeepaliveTimeMs);

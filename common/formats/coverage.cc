@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/formats/result_line.h"
 #include "common/formats/results_json.h"
-#include "common/formats/results_table.h"
 #include "nlohmann/json.hpp"
 
 namespace dynbench::formats {

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "common/formats/results_table.h"
+#include "common/formats/result_line.h"
 #include "common/formats/text_table.h"
 
 namespace dynbench::formats {

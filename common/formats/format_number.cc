@@ -8,7 +8,7 @@ namespace dynbench::formats {
 std::string Fixed(double value, int decimals) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
-  std::array<char, 512> buffer{};  // a double has at most 309 digits before the point
+  std::array<char, 512> buffer;  // a double has at most 309 digits before the point
   const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
                                           std::chars_format::fixed, decimals);
   return error == std::errc() ? std::string(buffer.data(), end) : "?";

@@ -6,6 +6,7 @@
 // Everything in it is in `results --json` as well. Pure; `now` is not needed.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,18 +19,24 @@ namespace dynbench::formats {
 std::string ResultsTable(const store::JobRow& job, const std::vector<store::ResultRow>& rows,
                          const TableStyle& style);
 
-// "70 passed, 1 failed, 9 waiting of 80 planned": always passed and failed, of the others those
-// that are not 0. They add up to what is planned.
-std::string CoverageLine(const store::Coverage& coverage);
+// The same page of rows that come one by one, each needed only while it is added: what ended well
+// is kept as the cells of its line.
+//
+// Thread-compatible.
+class ResultsPage {
+ public:
+  ResultsPage();
+  ~ResultsPage();
+  ResultsPage(const ResultsPage&) = delete;
+  ResultsPage& operator=(const ResultsPage&) = delete;
 
-// One experiment that has ended, for a live view:
-//   "repvgg_a2 performance: 1.42x (eager 30.12 ms ± 1.2%, compiled 21.21 ms ± 0.8%), compiled in 17
-//   s" "repvgg_a2 accuracy: fail_accuracy in verify, blame compiler: …"
-// Varying words (mode, configuration) are left to the caller. Empty while it has no result.
-std::string ResultLine(const store::ResultRow& row, const TableStyle& style);
+  void Add(const store::ResultRow& row);
+  // The whole page, once.
+  std::string Take(const store::JobRow& job, const TableStyle& style);
 
-// "crash in compile, blame compiler: killed by signal 11 (SIGSEGV)": status, where, whose fault,
-// and the error line, each if known.
-std::string FailureText(const plan::Result& result);
+ private:
+  struct State;
+  const std::unique_ptr<State> state_;
+};
 
 }  // namespace dynbench::formats

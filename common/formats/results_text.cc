@@ -176,9 +176,8 @@ ResultsText::ResultsText(const store::JobRow& job) {
 }
 
 absl::Status ResultsText::Add(const store::ResultRow& row) {
-  const auto experiment = reader_.Read(row.plan);
-  if (!experiment.ok()) {
-    return Annotate(experiment.status(), absl::StrCat("experiment ", row.id.value));
+  if (const absl::Status read = reader_.Read(row.plan); !read.ok()) {
+    return Annotate(read, absl::StrCat("experiment ", row.id.value));
   }
   text_ += std::exchange(first_, false) ? "\n" : ",\n";
   Members m(&text_);

@@ -75,21 +75,50 @@ std::string_view Sequence(Tone tone) {
   return "";
 }
 
+// Only characters of one byte and one column each, as nearly all cells are.
+bool IsPlain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c < 0x7F; });
+}
+
+void AppendPainted(std::string_view text, Tone tone, const TableStyle& style, std::string* line) {
+  const std::string_view sequence = Sequence(tone);
+  if (!style.colour || sequence.empty() || text.empty()) {
+    line->append(text);
+    return;
+  }
+  line->append(sequence);
+  line->append(text);
+  line->append("\033[0m");
+}
+
 // Appends the cell, filled up to `width`; a last left-aligned cell is not filled.
 void AppendCell(const Cell& cell, size_t width, Align align, bool last, const TableStyle& style,
                 std::string* line) {
-  const std::string text = Truncate(cell.text, width);
-  const size_t fill = width - std::min(width, DisplayWidth(text));
+  std::string cut;
+  std::string_view text = cell.text;
+  size_t taken = DisplayWidth(text);
+  if (taken > width) {
+    cut = Truncate(text, width);
+    text = cut;
+    taken = DisplayWidth(text);
+  }
+  const size_t fill = width - std::min(width, taken);
   if (align == Align::kRight) line->append(fill, ' ');
-  line->append(Paint(text, cell.tone, style));
+  AppendPainted(text, cell.tone, style, line);
   if (align == Align::kLeft && !last) line->append(fill, ' ');
 }
 
-void TrimRight(std::string* line) { line->erase(line->find_last_not_of(' ') + 1); }
+// Of what was appended from `begin` on.
+void TrimRight(size_t begin, std::string* text) {
+  size_t end = text->size();
+  while (end > begin && (*text)[end - 1] == ' ') --end;
+  text->resize(end);
+}
 
 }  // namespace
 
 size_t DisplayWidth(std::string_view text) {
+  if (IsPlain(text)) return text.size();
   size_t width = 0;
   while (!text.empty()) {
     const Character c = Next(text);
@@ -131,14 +160,16 @@ std::string Printable(std::string_view text) {
 }
 
 std::string Paint(std::string_view text, Tone tone, const TableStyle& style) {
-  const std::string_view sequence = Sequence(tone);
-  if (!style.colour || sequence.empty() || text.empty()) return std::string(text);
-  return std::string(sequence) + std::string(text) + "\033[0m";
+  std::string painted;
+  AppendPainted(text, tone, style, &painted);
+  return painted;
 }
 
 void TextTable::AddRow(std::vector<Cell> cells) {
   cells.resize(columns_.size());
-  for (Cell& cell : cells) cell.text = Printable(cell.text);
+  for (Cell& cell : cells) {
+    if (!IsPlain(cell.text)) cell.text = Printable(cell.text);
+  }
   rows_.push_back(std::move(cells));
 }
 
@@ -177,18 +208,19 @@ std::string TextTable::Render(const TableStyle& style, std::vector<std::string>*
 
   std::string text;
   const auto add_line = [&](auto&& cell_of) {
-    std::string line;
+    const size_t begin = text.size();
     for (size_t i = 0; i < shown.size(); ++i) {
-      if (i > 0) line += kGap;
+      if (i > 0) text += kGap;
       AppendCell(cell_of(shown[i]), widths[shown[i]], columns_[shown[i]].align,
-                 i + 1 == shown.size(), style, &line);
+                 i + 1 == shown.size(), style, &text);
     }
-    TrimRight(&line);
-    text += line + "\n";
+    TrimRight(begin, &text);
+    text += '\n';
   };
   add_line([&](size_t c) { return Cell{columns_[c].title, Tone::kStrong}; });
   add_line([&](size_t c) { return Cell{std::string(widths[c], '-'), Tone::kDim}; });
-  for (const auto& row : rows_) add_line([&](size_t c) { return row[c]; });
+  text.reserve((rows_.size() + 2) * (total() + 1));
+  for (const auto& row : rows_) add_line([&](size_t c) -> const Cell& { return row[c]; });
   return text;
 }
 

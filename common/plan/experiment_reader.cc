@@ -5,9 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/plan/experiment_fields.h"
 #include "common/plan/json_fields.h"
+#include "common/plan/plan_text.h"
 #include "common/plan/series_key.h"
 
 namespace dynbench::plan {
@@ -15,157 +17,120 @@ namespace {
 
 using internal::Json;
 
-// `"key":value` of an object's text.
-struct Member {
-  std::string_view key, whole;
-};
-
-// The end of the value that begins at `at`: the first comma or closing brace at its own depth.
-// npos: there is none.
-size_t EndOfValue(std::string_view text, size_t at) {
-  int depth = 0;
-  for (; at < text.size(); ++at) {
-    switch (text[at]) {
-      case '"':
-        for (++at; at < text.size() && text[at] != '"'; ++at) {
-          if (text[at] == '\\') ++at;
-        }
-        break;
-      case '{':
-      case '[':
-        ++depth;
-        break;
-      case ']':
-        --depth;
-        break;
-      case '}':
-        if (depth-- == 0) return at;
-        break;
-      case ',':
-        if (depth == 0) return at;
-        break;
-      default:
-        break;
-    }
-  }
-  return std::string_view::npos;
-}
-
-// Cuts the text of an object into its members, as nlohmann-json writes it: sorted, each key once,
-// without blanks. Members that stand in `before` at the same place are taken from there. False: it
-// is not of this kind.
-bool Cut(std::string_view text, const std::vector<Member>& before, std::vector<Member>* members) {
-  members->clear();
-  if (text.size() < 2 || text.front() != '{') return false;
-  size_t at = 1;
-  while (true) {
-    const size_t i = members->size();
-    std::string_view whole, key;
-    if (i < before.size() && text.compare(at, before[i].whole.size(), before[i].whole) == 0) {
-      const size_t end = at + before[i].whole.size();
-      if (end < text.size() && (text[end] == ',' || text[end] == '}')) {
-        whole = text.substr(at, before[i].whole.size());
-        key = whole.substr(1, before[i].key.size());
-      }
-    }
-    if (whole.empty()) {
-      if (text[at] != '"') return false;
-      const size_t quote = text.find_first_of("\"\\", at + 1);
-      if (quote == std::string_view::npos || text[quote] != '"') return false;
-      if (quote + 1 >= text.size() || text[quote + 1] != ':') return false;
-      const size_t end = EndOfValue(text, quote + 2);
-      if (end == std::string_view::npos) return false;
-      key = text.substr(at + 1, quote - at - 1);
-      whole = text.substr(at, end - at);
-    }
-    if (!members->empty() && members->back().key >= key) return false;
-    members->push_back({key, whole});
-    at += whole.size();
-    if (text[at] == '}') return at + 1 == text.size();
-    ++at;
-    if (at >= text.size()) return false;
-  }
-}
-
 // Of these ToPublicJson shows only `model` and `batch_size`.
 bool IsShownSimply(std::string_view key) {
   return key == "model" || key == "source" || key == "batch_size";
 }
 
+// The text between the quotes of a JSON string without escapes; none: it is something else.
+std::optional<std::string_view> PlainString(std::string_view json) {
+  if (json.size() < 2 || json.front() != '"' || json.back() != '"') return std::nullopt;
+  const std::string_view inner = json.substr(1, json.size() - 2);
+  for (const char c : inner) {
+    if (c < ' ' || c >= 0x7f || c == '"' || c == '\\') return std::nullopt;
+  }
+  return inner;
+}
+
+template <typename T>
+bool ReadValue(std::string_view text, T* out) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    if (const auto plain = PlainString(text)) {
+      out->assign(*plain);
+      return true;
+    }
+  }
+  Json json;
+  if (!internal::ParseJson(text, "value", &json).ok()) return false;
+  T value{};  // what the text lacks has its default
+  if (!internal::Read(json, &value)) return false;
+  *out = std::move(value);
+  return true;
+}
+
+bool ReadMember(std::string_view key, std::string_view value, Experiment* experiment) {
+  bool ok = false;
+  VisitFields(*experiment, [&](std::string_view name, auto& field) {
+    if (name == key) ok = ReadValue(value, &field);
+  });
+  return ok;
+}
+
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace
 
 struct ExperimentReader::State {
-  std::string text;
-  std::vector<Member> members, cut;  // of `text`; empty: the next one is read as a whole
+  PlanText plan;
+  bool read = false;  // `experiment` is what was read last
   Experiment experiment;
   std::set<std::string, std::less<>> changed_series, changed_public;  // since they were made
-  Json series, shown;                                                 // null: to be made anew
-  std::string shown_text;
+  Json series;                                                        // null: to be made anew
+  // The public text is shown[0] batch_size shown[1] model shown[2]; empty: to be made anew.
+  std::string shown[3];
 
+  void Changed(std::string_view key) {
+    changed_series.emplace(key);
+    changed_public.emplace(key);
+  }
   // Takes over the fields that differ. False: let the whole be read.
-  bool ReadChanged(std::string_view next, std::vector<size_t>* changed);
-  void Remember(std::string_view next, bool is_cut);
+  bool ReadChanged();
+  void CutPublic();
 };
 
 ExperimentReader::ExperimentReader() : state_(std::make_unique<State>()) {}
 ExperimentReader::~ExperimentReader() = default;
 
-bool ExperimentReader::State::ReadChanged(std::string_view next, std::vector<size_t>* changed) {
-  if (members.empty() || !Cut(next, members, &cut) || cut.size() != members.size()) return false;
-  std::string partly = "{";
-  for (size_t i = 0; i < cut.size(); ++i) {
-    if (cut[i].key != members[i].key) return false;
-    if (cut[i].whole == members[i].whole) continue;
-    if (partly.size() > 1) partly += ',';
-    partly += cut[i].whole;
-    changed->push_back(i);
+bool ExperimentReader::State::ReadChanged() {
+  if (!read) return false;
+  for (const size_t index : plan.changed()) {
+    const PlanMember& member = plan.member(index);
+    const std::string_view key = member.key(plan.text());
+    Changed(key);
+    if (!ReadMember(key, member.value(plan.text()), &experiment)) return false;
   }
-  if (changed->empty()) return true;
-  Json json;
-  if (!internal::ParseJson(partly + "}", "experiment", &json).ok()) return false;
-  Experiment copy = experiment;
-  bool ok = true;
-  VisitFields(copy, [&](const char* name, auto& field) {
-    const auto it = json.find(name);
-    if (it == json.end()) return;
-    std::remove_reference_t<decltype(field)> value{};  // what the text lacks has its default
-    ok = ok && internal::Read(*it, &value);
-    field = std::move(value);
-  });
-  if (ok) experiment = std::move(copy);
-  return ok;
+  return true;
 }
 
-void ExperimentReader::State::Remember(std::string_view next, bool is_cut) {
-  if (!is_cut && !Cut(next, {}, &cut)) cut.clear();
-  text = std::string(next);
-  members.swap(cut);
-  for (Member& member : members) {
-    for (std::string_view* part : {&member.key, &member.whole}) {
-      *part = std::string_view(text).substr(static_cast<size_t>(part->data() - next.data()),
-                                            part->size());
-    }
-  }
-}
-
-absl::StatusOr<Experiment> ExperimentReader::Read(std::string_view text) {
+absl::Status ExperimentReader::Read(std::string_view text) {
   State& s = *state_;
-  std::vector<size_t> changed;
-  if (s.ReadChanged(text, &changed)) {
-    if (changed.empty()) return s.experiment;
-    for (const size_t i : changed) {
-      s.changed_series.emplace(s.cut[i].key);
-      s.changed_public.emplace(s.cut[i].key);
-    }
-    s.Remember(text, /*is_cut=*/true);
-    return s.experiment;
+  if (s.plan.Next(text) && s.ReadChanged()) return absl::OkStatus();
+  s.series = Json();
+  s.shown[0].clear();
+  absl::StatusOr<Experiment> whole = ExperimentFromJson(text);
+  s.read = whole.ok();
+  if (!s.read) {
+    s.plan.Forget();
+    return whole.status();
   }
-  s.members.clear();
-  s.series = s.shown = Json();
-  ASSIGN_OR_RETURN(s.experiment, ExperimentFromJson(text));
-  s.Remember(text, /*is_cut=*/false);
-  return s.experiment;
+  s.experiment = *std::move(whole);
+  return absl::OkStatus();
 }
+
+absl::Status ExperimentReader::ReadChanges(std::string_view changes) {
+  State& s = *state_;
+  if (!s.read) {
+    return absl::FailedPreconditionError("changes of an experiment without one before them");
+  }
+  s.plan.Forget();
+  if (changes == "{}") return absl::OkStatus();
+  const auto members = CutMembers(changes);
+  if (!members) return absl::InvalidArgumentError("changes of an experiment are no JSON object");
+  for (const PlanMember& member : *members) {
+    const std::string_view key = member.key(changes);
+    s.Changed(key);
+    if (ReadMember(key, member.value(changes), &s.experiment)) continue;
+    s.read = false;
+    return absl::InvalidArgumentError(
+        absl::StrCat("changes of an experiment: \"", std::string(key),
+                     "\" is unknown or has a wrong value: ", std::string(member.value(changes))));
+  }
+  return absl::OkStatus();
+}
+
+const Experiment& ExperimentReader::experiment() const { return state_->experiment; }
 
 std::string ExperimentReader::SeriesKey() {
   State& s = *state_;
@@ -183,21 +148,29 @@ std::string ExperimentReader::SeriesKey() {
   return internal::KeyOfSeries(s.series);
 }
 
-const std::string& ExperimentReader::PublicJsonText() {
+void ExperimentReader::State::CutPublic() {
+  const std::string text = Dump(ToPublicJson(experiment));
+  // Its keys are sorted, so the two are in this order; a model's text is not looked for.
+  PlanMember batch_size, model;
+  for (const PlanMember& member : CutMembers(text).value_or(std::vector<PlanMember>())) {
+    if (member.key(text) == "batch_size") batch_size = member;
+    if (member.key(text) == "model") model = member;
+  }
+  const size_t number = batch_size.begin + batch_size.key_size + 3;
+  const size_t name = model.begin + model.key_size + 3;
+  shown[0] = text.substr(0, number);
+  shown[1] = text.substr(batch_size.end, name - batch_size.end);
+  shown[2] = text.substr(model.end);
+}
+
+std::string ExperimentReader::PublicJsonText() {
   State& s = *state_;
-  bool simply = !s.shown.is_null();
+  bool simply = !s.shown[0].empty();
   for (const std::string& key : s.changed_public) simply = simply && IsShownSimply(key);
-  if (!simply) {
-    s.shown = ToPublicJson(s.experiment);
-  } else if (!s.changed_public.empty()) {
-    s.shown["model"] = s.experiment.model;
-    s.shown["batch_size"] = s.experiment.batch_size;
-  }
-  if (!simply || !s.changed_public.empty()) {
-    s.shown_text = s.shown.dump(-1, ' ', false, Json::error_handler_t::replace);
-  }
+  if (!simply) s.CutPublic();
   s.changed_public.clear();
-  return s.shown_text;
+  return absl::StrCat(s.shown[0], s.experiment.batch_size, s.shown[1], Dump(s.experiment.model),
+                      s.shown[2]);
 }
 
 }  // namespace dynbench::plan

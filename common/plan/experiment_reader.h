@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "common/plan/experiment.h"
 
 namespace dynbench::plan {
@@ -21,13 +21,17 @@ class ExperimentReader {
   ExperimentReader(const ExperimentReader&) = delete;
   ExperimentReader& operator=(const ExperimentReader&) = delete;
 
-  // As ExperimentFromJson.
-  absl::StatusOr<Experiment> Read(std::string_view text);
+  // As ExperimentFromJson; OK: `experiment()` is what it returns.
+  absl::Status Read(std::string_view text);
+  // The experiment that was read last with the members of the JSON object `changes` (PlanChanges)
+  // in place of its own. FailedPrecondition: none was read; InvalidArgument: as of Read.
+  absl::Status ReadChanges(std::string_view changes);
+  const Experiment& experiment() const;
 
   // Of the experiment that was read last (which must have been OK): SeriesKey, and ToPublicJson as
   // compact text. Likewise made out of what differs.
   std::string SeriesKey();
-  const std::string& PublicJsonText();
+  std::string PublicJsonText();
 
  private:
   struct State;

@@ -62,10 +62,10 @@ absl::StatusOr<ResultRow> ReadRow(const Statement& row, bool with_samples, RowDe
   out.plan = row.Text(2);
   const std::string name = absl::StrCat("experiment ", out.id.value);
   if (detail != RowDetail::kPlanAsText) {
-    absl::StatusOr<plan::Experiment> experiment =
-        reader != nullptr ? reader->Read(out.plan) : plan::ExperimentFromJson(out.plan);
-    if (!experiment.ok()) return Annotate(experiment.status(), name);
-    out.experiment = *std::move(experiment);
+    plan::ExperimentReader alone;
+    if (reader == nullptr) reader = &alone;
+    RETURN_IF_ERROR(Annotate(reader->Read(out.plan), name));
+    out.experiment = reader->experiment();
   }
   out.state = row.Text(3);
   out.attempt = static_cast<int>(row.Int(4));

@@ -38,13 +38,10 @@ class RemoteSource : public Source {
     absl::Status bad;
     while (stream->Read(&page)) {
       for (const v1::ResultRow& message : page.rows()) {
-        auto row = FromProto(message, &reader);
-        if (row.ok()) {
-          row->row.job = job;
-          rows.push_back(*std::move(row));
-        } else if (bad.ok()) {
-          bad = row.status();
-        }
+        if (!bad.ok()) continue;
+        RowView& view = rows.emplace_back();
+        view.row.job = job;
+        bad = FromProto(message, &reader, &view);
       }
     }
     RETURN_IF_ERROR(client_->FromGrpc(stream->Finish()));
@@ -198,29 +195,38 @@ JobView FromProto(const v1::Job& job) {
   return view;
 }
 
-absl::StatusOr<RowView> FromProto(const v1::ResultRow& message, plan::ExperimentReader* reader) {
+absl::StatusOr<RowView> FromProto(const v1::ResultRow& message) {
   RowView view;
-  store::ResultRow& row = view.row;
-  const std::string context = "experiment " + std::to_string(message.experiment().id());
+  plan::ExperimentReader reader;
+  RETURN_IF_ERROR(FromProto(message, &reader, &view));
+  return view;
+}
+
+absl::Status FromProto(const v1::ResultRow& message, plan::ExperimentReader* reader,
+                       RowView* view) {
+  store::ResultRow& row = view->row;
   row.id = ExperimentId(message.experiment().id());
-  const std::string& plan = message.experiment().json();
-  auto experiment = reader != nullptr ? reader->Read(plan) : plan::ExperimentFromJson(plan);
-  if (!experiment.ok()) return Annotate(experiment.status(), context);
-  row.experiment = *std::move(experiment);
+  const auto named = [&row](const absl::Status& status) {
+    return Annotate(status, "experiment " + std::to_string(row.id.value));
+  };
+  const absl::Status read = reader->Read(message.experiment().json());
+  if (!read.ok()) return named(read);
+  row.experiment = reader->experiment();
   row.state = message.state();
+  row.result.reset();
   if (message.has_result()) {
     auto result = proto::FromProto(message.result());
-    if (!result.ok()) return Annotate(result.status(), context);
+    if (!result.ok()) return named(result.status());
     row.result = *std::move(result);
   }
   row.attempt = message.attempt();
-  row.worker = WorkerId(message.worker());
+  row.worker.value = message.worker();
   row.worker_host = message.worker_host();
   row.lease = LeaseEpoch(message.lease());
   row.started_at = {message.started_unix_ms()};
   row.finished_at = {message.finished_unix_ms()};
-  view.phase = message.phase();
-  return view;
+  view->phase = message.phase();
+  return absl::OkStatus();
 }
 
 WorkerView FromProto(const v1::Worker& message) {

@@ -13,6 +13,7 @@
 #include "tools/dynbenchctl/output_flags.h"
 #include "tools/dynbenchctl/row_line.h"
 #include "tools/dynbenchctl/table.h"
+#include "tools/dynbenchctl/table_rows.h"
 #include "tools/dynbenchctl/verbs.h"
 
 namespace dynbench::cli {
@@ -66,6 +67,14 @@ std::string TestOfCsv(Context& context, const std::vector<RowView>& rows) {
   return std::string(ToString(first));
 }
 
+// `has`: the tests of the job.
+absl::Status NoSuchTest(const std::string& test, const std::set<std::string>& has) {
+  std::string words;
+  for (const std::string& word : has) words += (words.empty() ? "" : ", ") + word;
+  return absl::NotFoundError("the job has no " + test + " test; it has " +
+                             (words.empty() ? "no experiments" : words));
+}
+
 absl::StatusOr<std::vector<RowView>> OfTest(std::vector<RowView> all, const std::string& test) {
   if (test.empty()) return all;
   std::vector<RowView> rows;
@@ -74,11 +83,28 @@ absl::StatusOr<std::vector<RowView>> OfTest(std::vector<RowView> all, const std:
     tests.insert(std::string(ToString(row.row.experiment.test)));
     if (ToString(row.row.experiment.test) == test) rows.push_back(std::move(row));
   }
-  if (!rows.empty()) return rows;
-  std::string has;
-  for (const std::string& word : tests) has += (has.empty() ? "" : ", ") + word;
-  return absl::NotFoundError("the job has no " + test + " test; it has " +
-                             (has.empty() ? "no experiments" : has));
+  if (rows.empty()) return NoSuchTest(test, tests);
+  return rows;
+}
+
+// The table, which needs no row for longer than it takes to add it.
+absl::Status PrintTable(Context& context, const std::string& test, const JobView& job,
+                        Source& source) {
+  formats::ResultsPage page;
+  std::set<std::string> tests;  // of the rows that are left out
+  bool some = test.empty();
+  const auto add = [&](const store::ResultRow& row) {
+    if (!test.empty() && ToString(row.experiment.test) != test) {
+      tests.emplace(ToString(row.experiment.test));
+      return;
+    }
+    some = true;
+    page.Add(row);
+  };
+  RETURN_IF_ERROR(TableRows(context.globals, source, job.job.id, add));
+  if (!some) return NoSuchTest(test, tests);
+  context.out() << page.Take(job.job, StyleOf(context));
+  return absl::OkStatus();
 }
 
 // Models of the installed suite of that name; none for a suite of the user's own.
@@ -126,6 +152,12 @@ VerbResult Results(Context& context, const Arguments& arguments) {
   RETURN_IF_ERROR(Check(arguments, context.globals));
   ASSIGN_OR_RETURN(const auto source, OpenSource(context.globals));
   ASSIGN_OR_RETURN(const JobView job, source->GetJob(id));
+  const bool is_table = !arguments.coverage && !arguments.pays && arguments.output.empty() &&
+                        !context.globals.json && !arguments.csv;
+  if (is_table) {
+    RETURN_IF_ERROR(PrintTable(context, arguments.test, job, *source));
+    return ExitCode::kDone;
+  }
   ASSIGN_OR_RETURN(auto all, source->Results(id, arguments.samples || arguments.flags.raw_timings));
   const bool one_test = arguments.csv && arguments.test.empty();
   const std::string test = one_test ? TestOfCsv(context, all) : arguments.test;
@@ -140,13 +172,11 @@ VerbResult Results(Context& context, const Arguments& arguments) {
     RETURN_IF_ERROR(WriteFiles(context, arguments, rows));
   } else if (context.globals.json) {
     PrintJson(context, ResultsJson(job, rows));
-  } else if (arguments.csv) {
+  } else {
     OutputFiles output;
     RETURN_IF_ERROR(SetOutput(context, arguments.flags, &output));
     ASSIGN_OR_RETURN(const std::string csv, CsvOfOneTest(rows, output.options));
     context.out() << csv;
-  } else {
-    context.out() << formats::ResultsTable(job.job, StoreRows(std::move(rows)), StyleOf(context));
   }
   return ExitCode::kDone;
 }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "common/formats/result_line.h"
 #include "common/formats/results_json.h"
-#include "common/formats/results_table.h"
 
 namespace dynbench::cli {
 namespace {

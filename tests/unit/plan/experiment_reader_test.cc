@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "common/plan/plan_text.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 
@@ -65,13 +66,10 @@ void Change(int which, int value, Experiment* e) {
 
 void ExpectTheSame(ExperimentReader& reader, const std::string& text) {
   const auto wanted = ExperimentFromJson(text);
-  const auto got = reader.Read(text);
-  ASSERT_EQ(got.ok(), wanted.ok()) << text;
-  if (!wanted.ok()) {
-    EXPECT_EQ(got.status(), wanted.status());
-    return;
-  }
-  EXPECT_EQ(ToJson(*got), ToJson(*wanted));
+  const absl::Status got = reader.Read(text);
+  EXPECT_EQ(got, wanted.status()) << text;
+  if (!wanted.ok() || !got.ok()) return;
+  EXPECT_EQ(ToJson(reader.experiment()), ToJson(*wanted));
   EXPECT_EQ(reader.SeriesKey(), SeriesKey(*wanted));
   EXPECT_EQ(nlohmann::json::parse(reader.PublicJsonText()), ToPublicJson(*wanted));
 }
@@ -87,6 +85,41 @@ TEST(ExperimentReader, ReadsARowAfterAnotherAsEachWouldBeReadAlone) {
       Change(static_cast<int>(random() % 14), static_cast<int>(random() % 100), &experiment);
     }
     ExpectTheSame(reader, ToJson(experiment));
+  }
+}
+
+// As a coordinator sends them and dynbenchctl reads them; of `source` nothing is known.
+TEST(ExperimentReader, ChangesSayWhatTheTextsSay) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  PlanChanges changes;
+  ExperimentReader reader;
+  Experiment experiment;
+  int wholes = 0;
+  for (int i = 0; i < 1000 && !testing::Test::HasFailure(); ++i) {
+    if (i > 0)
+      Change(static_cast<int>(random() % 14), static_cast<int>(random() % 100), &experiment);
+    const std::string text = ToJson(experiment);
+    const auto changed = changes.Next(text);
+    wholes += changed ? 0 : 1;
+    const absl::Status read = changed ? reader.ReadChanges(*changed) : reader.Read(text);
+    ASSERT_TRUE(read.ok()) << read << " " << changed.value_or(text);
+    Experiment got = reader.experiment();
+    got.source = experiment.source;
+    EXPECT_EQ(ToJson(got), text);
+  }
+  EXPECT_EQ(wholes, 1);
+}
+
+TEST(ExperimentReader, RefusesChangesOfNothingAndUnknownOnes) {
+  ExperimentReader reader;
+  EXPECT_EQ(reader.ReadChanges("{}").code(), absl::StatusCode::kFailedPrecondition);
+  ASSERT_TRUE(reader.Read(ToJson(Experiment())).ok());
+  EXPECT_TRUE(reader.ReadChanges("{}").ok());
+  for (const char* bad : {"", "nonsense", "{\"sweet\":1}", "{\"model\":1}", "{\"model\":"}) {
+    ASSERT_TRUE(reader.Read(ToJson(Experiment())).ok());
+    EXPECT_EQ(reader.ReadChanges(bad).code(), absl::StatusCode::kInvalidArgument) << bad;
   }
 }
 
