@@ -187,8 +187,17 @@ absl::Status BuildFromGit(const plan::RecipeGit& git, const std::string& venv,
   RETURN_IF_ERROR(run("making a repository", {"init", "--quiet"}));
   // Not every server gives a commit by its name; then everything is fetched.
   if (!run("fetching the commit", {"fetch", "--quiet", "--depth", "1", git.url, git.commit}).ok()) {
-    RETURN_IF_ERROR(
-        run("fetching everything", {"fetch", "--quiet", git.url, "+refs/*:refs/fetched/*"}));
+    const absl::Status fetched =
+        run("fetching everything", {"fetch", "--quiet", git.url, "+refs/*:refs/fetched/*"});
+    if (!fetched.ok()) {
+      return Annotate(fetched, absl::StrCat("git: the repository ", git.url, " (\"url\" of the ",
+                                            "recipe) cannot be fetched on this host"));
+    }
+    if (!run("looking for the commit", {"cat-file", "-e", git.commit + "^{commit}"}).ok()) {
+      return absl::NotFoundError(absl::StrCat(
+          "git: the repository ", git.url, " has no commit ", git.commit,
+          " on any branch or tag (\"commit\" of the recipe); push it there, or write another"));
+    }
   }
   RETURN_IF_ERROR(run("checking out the commit", {"checkout", "--quiet", git.commit}));
   if (access((folder + "/.gitmodules").c_str(), R_OK) == 0) {
