@@ -173,8 +173,7 @@ absl::Status InstallPackages(const plan::Recipe& recipe, const std::string& whee
   return steps.Run("installing packages", argv);
 }
 
-absl::Status BuildFromGit(const plan::RecipeGit& git, const std::string& venv,
-                          const std::string& folder, Steps& steps) {
+absl::Status FetchSource(const plan::RecipeGit& git, const std::string& folder, Steps& steps) {
   const std::string program = FindProgram("git");
   if (program.empty()) {
     return absl::FailedPreconditionError("this host has no git; install it (apt install git)");
@@ -204,6 +203,11 @@ absl::Status BuildFromGit(const plan::RecipeGit& git, const std::string& venv,
     RETURN_IF_ERROR(run("fetching submodules",
                         {"submodule", "update", "--init", "--recursive", "--depth", "1"}));
   }
+  return absl::OkStatus();
+}
+
+absl::Status BuildSource(const plan::RecipeGit& git, const std::string& venv,
+                         const std::string& folder, Steps& steps) {
   auto& variables = steps.environment();
   variables["VIRTUAL_ENV"] = venv;
   variables["PATH"] = absl::StrCat(venv, "/bin:", variables["PATH"]);
@@ -213,10 +217,13 @@ absl::Status BuildFromGit(const plan::RecipeGit& git, const std::string& venv,
 absl::Status MakeVenv(const plan::Recipe& recipe, const std::string& wheels_dir,
                       const Interpreter& interpreter, const std::string& venv,
                       const std::string& scratch, Steps& steps) {
+  const std::string source = scratch + "/source";
+  // First: a commit that is not there is found before anything is installed.
+  if (recipe.git) RETURN_IF_ERROR(FetchSource(*recipe.git, source, steps));
   RETURN_IF_ERROR(
       steps.Run("making a virtual environment", {interpreter.path, "-m", "venv", venv}));
   RETURN_IF_ERROR(InstallPackages(recipe, wheels_dir, venv, steps));
-  if (recipe.git) RETURN_IF_ERROR(BuildFromGit(*recipe.git, venv, scratch + "/source", steps));
+  if (recipe.git) RETURN_IF_ERROR(BuildSource(*recipe.git, venv, source, steps));
   return absl::OkStatus();
 }
 
