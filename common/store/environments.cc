@@ -35,11 +35,12 @@ absl::StatusOr<FleetEnvironments> LoadFleetEnvironments(Database& db) {
     return absl::OkStatus();
   }));
   Statement places(db,
-                   "SELECT environment, worker, state, reason, at_unix_ms"
-                   " FROM fleet_environment_worker ORDER BY environment, worker");
+                   "SELECT p.environment, p.worker, p.state, p.reason, p.at_unix_ms, w.host"
+                   " FROM fleet_environment_worker p LEFT JOIN worker w ON w.id = p.worker"
+                   " ORDER BY p.environment, p.worker");
   RETURN_IF_ERROR(ForEachRow(places, [&](const Statement& row) {
     all.places.push_back(
-        {row.Text(0), WorkerId(row.Text(1)), row.Text(2), row.Text(3), {row.Int(4)}});
+        {row.Text(0), WorkerId(row.Text(1)), row.Text(2), row.Text(3), {row.Int(4)}, row.Text(5)});
     return absl::OkStatus();
   }));
   return all;

@@ -30,6 +30,7 @@ struct EnvironmentPlaceRow {
   WorkerId worker;
   std::string state, reason;
   UnixTimeMs at;
+  std::string host = {};  // of the worker, when it is loaded
 };
 
 struct FleetEnvironments {

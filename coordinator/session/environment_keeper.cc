@@ -44,6 +44,10 @@ void EnvironmentKeeper::Load(const store::FleetEnvironments& rows) {
   }
   for (const store::EnvironmentPlaceRow& place : rows.places) {
     entries_[place.environment].places[place.worker] = {place.state, place.reason};
+    // Away until it comes, and may be one that others wait for.
+    Worker& worker = workers_[place.worker];
+    worker.host = place.host;
+    worker.capable = true;
   }
 }
 
@@ -53,6 +57,7 @@ void EnvironmentKeeper::Joined(const WorkerId& id, const v1::Hello& hello, bool 
   Worker& worker = workers_[id];
   worker.host = hello.host();
   worker.capable = hello.makes_environments();
+  worker.sends_objects = hello.sends_objects();
   worker.connected = true;
   worker.environments = {hello.environments().begin(), hello.environments().end()};
   for (auto& [name, entry] : entries_) {
@@ -74,17 +79,25 @@ void EnvironmentKeeper::Joined(const WorkerId& id, const v1::Hello& hello, bool 
       entry.places.erase(place);
     }
   }
+  // What it was asked for in another session it may have forgotten.
+  for (auto& [name, entry] : entries_) ObjectsOfGone(entry, id);
   TellAll(id);
+  for (auto& [name, entry] : entries_) {
+    if (worker.sends_objects && HasReady(worker, entry.row.id)) TellOld(entry);
+  }
 }
 
 void EnvironmentKeeper::Left(const WorkerId& id) {
   const auto worker = workers_.find(id);
-  if (worker != workers_.end()) worker->second.connected = false;
+  if (worker == workers_.end()) return;
+  worker->second.connected = false;
+  for (auto& [name, entry] : entries_) ObjectsOfGone(entry, id);
 }
 
 void EnvironmentKeeper::Has(
     const WorkerId& id, const google::protobuf::RepeatedPtrField<v1::Environment>& environments) {
   workers_[id].environments = {environments.begin(), environments.end()};
+  for (auto& [name, entry] : entries_) AskHolder(entry);
 }
 
 bool EnvironmentKeeper::HasReady(const Worker& worker, const std::string& id) const {
@@ -96,7 +109,7 @@ void EnvironmentKeeper::TellAll(const WorkerId& id) {
   for (auto& [name, entry] : entries_) Tell(entry, id);
 }
 
-void EnvironmentKeeper::Tell(const Entry& entry, const WorkerId& id) {
+void EnvironmentKeeper::Tell(Entry& entry, const WorkerId& id) {
   const auto found = workers_.find(id);
   if (found == workers_.end() || !found->second.connected || !found->second.capable) return;
   const store::FleetEnvironmentRow& row = entry.row;
@@ -104,6 +117,7 @@ void EnvironmentKeeper::Tell(const Entry& entry, const WorkerId& id) {
   order.set_id(row.id);
   order.set_name(row.name);
   if (row.state == kMaking && row.builder == id) {
+    order.set_on_demand(true);
     if (row.kind == "built") {
       order.set_action("build");
       order.set_recipe_json(row.origin_json);
@@ -116,6 +130,13 @@ void EnvironmentKeeper::Tell(const Entry& entry, const WorkerId& id) {
   } else if (row.state == kReady) {
     const auto place = entry.places.find(id);
     if (place != entry.places.end() && place->second.state == kUnfit) return;
+    // One that cannot say what it lacks is told when there is nothing to lack.
+    if (!found->second.sends_objects && !HasReady(found->second, row.id) &&
+        !entry.wanted.complete() && FindHolder(entry)) {
+      if (place != entry.places.end()) entry.places.erase(place);
+      entry.wanted.WantAll();
+      return AskHolder(entry);
+    }
     order.set_action("install");
     order.set_manifest_sha256(row.manifest);
     order.set_origin_json(row.origin_json);
@@ -140,11 +161,29 @@ void EnvironmentKeeper::Report(const WorkerId& worker, const v1::EnvironmentRepo
   const auto found = entries_.find(report.id());
   if (found == entries_.end()) return;  // of another database
   Entry& entry = found->second;
+  if (report.state() == "sent" || report.state() == "unable") {
+    return OnSendEnded(entry, worker, report);
+  }
   if (entry.row.state == kMaking && entry.row.builder == worker) {
     return OnBuilder(entry, worker, report);
   }
   if (entry.row.state != kReady) return;
+  if (report.state() == "lacking") return OnLacking(entry, worker, report);
+  if (report.state() == "sending") {
+    entry.sending = report.reason();
+    return;
+  }
+  if (report.state() == kReady) AddReady(worker, entry.row);
   SetPlace(entry, worker, report.state(), report.reason());
+}
+
+void EnvironmentKeeper::AddReady(const WorkerId& id, const store::FleetEnvironmentRow& row) {
+  Worker& worker = workers_[id];
+  if (HasReady(worker, row.id)) return;
+  v1::Environment& environment = worker.environments.emplace_back();
+  environment.set_name(row.name);
+  environment.set_id(row.id);
+  environment.set_hash(row.hash);
 }
 
 void EnvironmentKeeper::OnBuilder(Entry& entry, const WorkerId& worker,
@@ -175,9 +214,13 @@ void EnvironmentKeeper::OnBuilder(Entry& entry, const WorkerId& worker,
   row.size_bytes = report.size_bytes();
   row.finished_at = services_.now();
   entry.progress.clear();
+  entry.wanted = WantedObjects();
+  // One that knows nothing of demand has sent all of it.
+  if (!workers_[worker].sends_objects) entry.wanted.SetComplete();
   Save(entry);
   spdlog::info("environment {} ({}) was made by worker {}: {} files, {} MiB", row.name,
                row.id.substr(0, 12), worker.value, row.files, row.size_bytes >> 20);
+  AddReady(worker, row);
   SetPlace(entry, worker, kReady, "");
   Push(entry);
 }
@@ -302,7 +345,9 @@ absl::StatusOr<v1::FleetEnvironment> EnvironmentKeeper::Want(
   const auto known = entries_.find(row.id);
   if (known != entries_.end()) {
     Entry& entry = known->second;
-    if (entry.row.state == kReady) {
+    // Unless nobody can send it to those who lack it: then it is made again.
+    if (entry.row.state == kReady && (FindHolder(entry) || !AnyLacking(entry))) {
+      entry.wanted.ForgiveAll();
       std::erase_if(entry.places, [](const auto& place) {
         return place.second.state == kUnfit || place.second.state == kFailed;
       });
@@ -372,7 +417,11 @@ v1::FleetEnvironment EnvironmentKeeper::Describe(const Entry& entry) const {
     place.set_worker(id.value);
     place.set_host(worker.host);
     const auto found = entry.places.find(id);
-    if (!worker.capable) {
+    if (IsLacking(entry, id)) {
+      const Place lacking = DescribeLacking(entry);
+      place.set_state(lacking.state);
+      place.set_reason(lacking.reason);
+    } else if (!worker.capable) {
       place.set_state("old");
       place.set_reason("its worker is of an older version; upgrade it");
     } else if (found != entry.places.end()) {
@@ -423,6 +472,7 @@ void EnvironmentKeeper::Drop(const std::vector<std::string>& ids, const std::str
     entry.row.state = kRemoved;
     entry.row.reason = reason;
     entry.places.clear();
+    entry.wanted = WantedObjects();
     Save(entry);
     for (const auto& [worker, unused] : workers_) Tell(entry, worker);
   }

@@ -2,6 +2,9 @@
 // and what became of it. Orders are told until they are carried out: again at every Hello of a
 // worker, so neither a restarted coordinator nor a killed worker forgets one.
 //
+// Files move on demand: the coordinator has what was sent to it, and a worker that has the
+// environment (a holder) sends what another one lacks.
+//
 // Thread-compatible: the dispatcher's thread owns it. Changes of the store and orders to workers
 // leave through the two functions that it is given.
 #pragma once
@@ -16,6 +19,7 @@
 #include "common/base/time.h"
 #include "common/store/environments.h"
 #include "coordinator/ingest/ingest.h"
+#include "coordinator/session/wanted_objects.h"
 #include "dynbench/v1/control.pb.h"
 #include "dynbench/v1/session.pb.h"
 
@@ -72,10 +76,13 @@ class EnvironmentKeeper {
     std::string log;
     int64_t log_begin = 0;  // offset of its first byte
     std::string base;       // of a derivation
+    WantedObjects wanted;   // while it is ready
+    std::string sending;    // progress of the holder
   };
   struct Worker {
     std::string host;
     bool capable = false;
+    bool sends_objects = false;
     bool connected = false;
     std::vector<v1::Environment> environments;
   };
@@ -84,7 +91,7 @@ class EnvironmentKeeper {
                                             const std::function<bool(const Worker&)>& fits,
                                             const std::string& lacking);
   void TellAll(const WorkerId& worker);
-  void Tell(const Entry& entry, const WorkerId& worker);
+  void Tell(Entry& entry, const WorkerId& worker);
   void Push(Entry& entry);
   void OnBuilder(Entry& entry, const WorkerId& worker, const v1::EnvironmentReport& report);
   void AppendLog(Entry& entry, const v1::EnvironmentReport& report);
@@ -94,10 +101,27 @@ class EnvironmentKeeper {
   void Save(const Entry& entry);
   v1::FleetEnvironment Describe(const Entry& entry) const;
   bool HasReady(const Worker& worker, const std::string& id) const;
+  // It has it, though the list of what it has registered has not come yet.
+  void AddReady(const WorkerId& worker, const store::FleetEnvironmentRow& row);
+
+  // ---- objects on demand (environment_keeper_objects.cc) ----
+  WorkerId FindHolder(const Entry& entry) const;
+  bool IsLacking(const Entry& entry, const WorkerId& worker) const;
+  bool AnyLacking(const Entry& entry) const;
+  void OnLacking(Entry& entry, const WorkerId& worker, const v1::EnvironmentReport& report);
+  void OnSendEnded(Entry& entry, const WorkerId& worker, const v1::EnvironmentReport& report);
+  void AskHolder(Entry& entry);
+  void TellLacking(Entry& entry);
+  void TellOld(Entry& entry);
+  void ObjectsOfGone(Entry& entry, const WorkerId& gone);
+  std::string HostOf(const WorkerId& id) const;
+  Place DescribeLacking(const Entry& entry) const;
 
   const Services services_;
   std::map<std::string, Entry> entries_;
   std::map<WorkerId, Worker> workers_;
+  // Begins at the time: a late answer to the process before is none to this one.
+  int64_t last_ask_ = 0;
 };
 
 }  // namespace dynbench::session

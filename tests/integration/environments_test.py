@@ -5,44 +5,10 @@ half made may ever be registered."""
 
 import json
 import os
-import random
 import unittest
-import zipfile
 
-from fleet import PYTHON, Fleet, FleetTest, run, wait_until
-
-PATCH = """--- a/hosttorch_extra/__init__.py
-+++ b/hosttorch_extra/__init__.py
-@@ -1 +1 @@
--VALUE = 1
-+VALUE = 2
-"""
-
-
-def interpreter() -> str:
-    return run(PYTHON, "-c", "import os, sys; print(os.path.realpath(sys._base_executable))").expect().out.strip()
-
-
-def site_packages() -> str:
-    return run(PYTHON, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])").expect().out.strip()
-
-
-def write_wheel(folder, version: str, megabytes: int, seed: int) -> str:
-    """A wheel whose packages are its own and those of the default environment."""
-    name = f"hosttorch-{version}-py3-none-any.whl"
-    info = f"hosttorch-{version}.dist-info"
-    noise = random.Random(seed)
-    with zipfile.ZipFile(folder / name, "w") as wheel:
-        wheel.writestr("hosttorch.pth", site_packages() + "\n")
-        wheel.writestr("hosttorch_extra/__init__.py", "VALUE = 1\n")
-        for number in range(megabytes):
-            wheel.writestr(f"hosttorch_extra/data_{number}.bin", noise.randbytes(1 << 20))
-        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: hosttorch\nVersion: {version}\n")
-        wheel.writestr(f"{info}/WHEEL",
-                       "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        wheel.writestr(f"{info}/RECORD", "")
-    return name
-
+from fleet import Fleet, FleetTest, wait_until
+from recipes import PATCH, folder_size, interpreter, write_wheel
 
 class Recipes(FleetTest):
     fleet_options = {"workers": 1, "own_environments": True}
@@ -139,10 +105,14 @@ class TwoHosts(unittest.TestCase):
             self.assertEqual(made["builder"], builder)
             self.assertEqual(len(made["id"]), 64)
 
+            # One worker: nothing but the wheel, which came from here, and the manifest is with the coordinator.
+            objects = fleet.folder / "coordinator" / "objects"
+            self.assertEqual(folder_size(objects)[0], 2, list(objects.rglob("*")))
+
             # A worker that comes later gets it; killed in the middle of the transfer, it goes on.
             fleet.start_worker(1, wait=False)
-            objects = fleet.environments(1) / "objects"
-            wait_until(lambda: sum(1 for _ in objects.rglob("*")) > 5, "objects to arrive")
+            arrived = fleet.environments(1) / "objects"
+            wait_until(lambda: any(arrived.rglob("*")), "objects to arrive")
             fleet.workers[1].kill9()
             self.assertEqual(self.no_half_made(fleet, 1), [])
             fleet.start_worker(1)
@@ -165,11 +135,16 @@ class TwoHosts(unittest.TestCase):
             # Derived: another hash, one inode for what is the same, and a pair of both on one worker.
             patch = fleet.folder / "change.patch"
             patch.write_text(PATCH, encoding="utf-8")
+            before = folder_size(objects)
             ran = fleet.ctl("env", "derive", "made", "--patch", patch, "--name", "changed", "--worker", builder,
                             "--wait", "--json", timeout_s=240).expect()
             changed = ran.json()["environment"]
             self.assertEqual([place["state"] for place in changed["workers"]], ["ready", "ready"], ran)
             self.assertNotEqual(changed["hash"], made["hash"])
+            # What both have did not travel: the patch, the manifest, the changed file, and what names its own place.
+            after = folder_size(objects)
+            self.assertLess(after[1] - before[1], 1 << 20, (before, after))
+            self.assertLess(after[0] - before[0], 40, (before, after))
             for index, name in ((0, "made"), (1, "changed")):
                 hashes = json.loads((fleet.environments(index) / f"{name}.json").read_text())
                 self.assertEqual(hashes["hash"], {"made": made, "changed": changed}[name]["hash"])

@@ -235,7 +235,7 @@ class Fleet:
         worker = Daemon(f"worker {index}", [
             str(BIN / "dynbench-worker"), "run", "--coordinator", self.address,
             "--state-dir", str(self.worker_state(index)), "--environments-dir", str(self.environments(index)),
-            "--share", f"{index + 1}/{self.wanted_workers}", *flags],
+            "--share", f"{index % self.wanted_workers + 1}/{self.wanted_workers}", *flags],
             self.folder / f"worker-{index}.log", self.env)
         self.workers[index] = worker
         if wait:

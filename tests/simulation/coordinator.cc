@@ -248,7 +248,9 @@ void Coordinator::BuildEnvironment(const std::string& name) {
   recipe.python = "3.11";
   recipe.requirements = {"torch==2.14.1"};
   dispatcher_->BuildEnvironment(plan::RecipeToJson(recipe), "",
-                                [](const absl::StatusOr<v1::FleetEnvironment>&) {});
+                                [this](const absl::StatusOr<v1::FleetEnvironment>& answer) {
+                                  if (answer.ok()) environments_.insert(answer->id());
+                                });
 }
 
 void Coordinator::Release(int worker, std::optional<int> slot, std::function<void(bool)> done) {

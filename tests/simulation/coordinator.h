@@ -57,6 +57,10 @@ class Coordinator {
   void Quarantine(int worker, int slot);
   void Release(int worker, std::optional<int> slot, std::function<void(bool)> done);
   void BuildEnvironment(const std::string& name);
+  // Its folder of objects, which outlives it. A worker asks and sends while it is up.
+  std::set<std::string>* objects() { return &objects_; }
+  // Environments whose order was answered: what was promised to somebody.
+  const std::set<std::string>& environments() const { return environments_; }
   // Checks what watchers of the job are told, until it ends or the process does.
   void Watch(JobId job);
 
@@ -71,6 +75,7 @@ class Coordinator {
   store::Database* const db_;
   Oracle* const oracle_;
   Disk disk_;
+  std::set<std::string> objects_, environments_;
   int64_t incarnation_ = 0;
   bool stopping_ = false;
   int64_t turns_ = 0;

@@ -1,6 +1,8 @@
 #include "tests/simulation/episode.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/check.h"
@@ -73,16 +75,25 @@ void Episode::CheckEnd() {
     return std::count_if(workers_.begin(), workers_.end(),
                          [](const auto& worker) { return !worker->settled(); });
   };
+  // An environment that was asked for comes to all.
+  const auto lacking = [this] {
+    const std::set<std::string>& wanted = coordinator_->environments();
+    return std::any_of(workers_.begin(), workers_.end(), [&](const auto& worker) {
+      return std::any_of(wanted.begin(), wanted.end(),
+                         [&](const std::string& id) { return !worker->HasEnvironment(id); });
+    });
+  };
   while (!world_.violated() && world_.now() < limit) {
     const MonotonicTime look = world_.now() + kLookNs;
     while (world_.now() < look && world_.timeline.RunNext()) {
     }
-    if (owed() > 0 || !coordinator_->up()) settled = world_.now();
+    if (owed() > 0 || lacking() || !coordinator_->up()) settled = world_.now();
     if (world_.now() - settled >= kLookNs) break;
   }
   if (owed() > 0) {
     world_.Violate(absl::StrCat(owed(), " workers still have results that nobody acknowledged"));
   }
+  if (lacking()) world_.Violate("a worker lacks an environment that was asked for");
   oracle_->CheckWhole();
 }
 

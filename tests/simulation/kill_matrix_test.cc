@@ -22,13 +22,15 @@ struct Cell {
   Moment moment = Moment::kBeforeSend;
   bool receiver = false;  // who is killed
   int occurrence = 1;
+  std::string detail = {};  // of an environment: its action or state; empty: any
 };
 
 std::string NameOf(const Cell& cell) {
   static constexpr const char* kMoments[] = {"before_send", "after_send", "before_receive",
                                              "after_receive"};
-  return absl::StrCat(cell.message, "_of_", cell.from == Side::kWorker ? "worker" : "coordinator",
-                      "_", kMoments[static_cast<int>(cell.moment)], "_kills_",
+  return absl::StrCat(cell.message, cell.detail.empty() ? "" : "_", cell.detail, "_of_",
+                      cell.from == Side::kWorker ? "worker" : "coordinator", "_",
+                      kMoments[static_cast<int>(cell.moment)], "_kills_",
                       cell.receiver ? "receiver" : "sender", "_", cell.occurrence);
 }
 
@@ -42,13 +44,14 @@ std::vector<std::string> Messages(const google::protobuf::Descriptor* descriptor
 
 std::vector<Cell> AllCells() {
   std::vector<Cell> cells;
-  const auto add = [&](Side from, const std::vector<std::string>& messages) {
+  const auto add = [&](Side from, const std::vector<std::string>& messages,
+                       const std::string& detail = "") {
     for (const std::string& message : messages) {
       for (const int occurrence : {1, 2, 5}) {
         for (const Moment moment : {Moment::kBeforeSend, Moment::kAfterSend, Moment::kBeforeReceive,
                                     Moment::kAfterReceive}) {
           for (const bool receiver : {false, true}) {
-            cells.push_back({from, message, moment, receiver, occurrence});
+            cells.push_back({from, message, moment, receiver, occurrence, detail});
           }
         }
       }
@@ -56,6 +59,13 @@ std::vector<Cell> AllCells() {
   };
   add(Side::kWorker, Messages(v1::WorkerMessage::descriptor()));
   add(Side::kCoordinator, Messages(v1::CoordinatorMessage::descriptor()));
+  // Messages of one field that mean different things.
+  for (const char* state : {"ready", "lacking", "sent"}) {
+    add(Side::kWorker, {"environment"}, state);
+  }
+  for (const char* action : {"build", "install", "send"}) {
+    add(Side::kCoordinator, {"environment"}, action);
+  }
   return cells;
 }
 
@@ -114,8 +124,10 @@ bool RunCell(const Cell& cell, uint64_t seed, Report* report) {
   int seen = 0;
   bool killed = false;
   episode.world()->tap = [&](const MessageMoment& m) {
-    if (killed || m.moment != cell.moment || m.from != cell.from || cell.message != m.message)
+    if (killed || m.moment != cell.moment || m.from != cell.from || cell.message != m.message ||
+        (!cell.detail.empty() && cell.detail != m.detail)) {
       return;
+    }
     if (++seen < cell.occurrence) return;
     killed = true;
     if ((m.from == Side::kWorker) != cell.receiver) {

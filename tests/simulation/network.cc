@@ -18,6 +18,11 @@ const char* NameOf(const Message& message) {
   return "";
 }
 
+std::string DetailOf(const v1::WorkerMessage& message) { return message.environment().state(); }
+std::string DetailOf(const v1::CoordinatorMessage& message) {
+  return message.environment().action();
+}
+
 int64_t Ms(double ms) { return static_cast<int64_t>(ms * static_cast<double>(kNsPerMs)); }
 
 }  // namespace
@@ -31,32 +36,33 @@ MonotonicTime Connection::Arrival(Side to) {
   return end.last;
 }
 
-void Connection::Tap(Moment moment, Side from, const char* message) {
-  if (world_->tap) world_->tap({moment, from, message, worker_});
+void Connection::Tap(Moment moment, Side from, const char* message, const std::string& detail) {
+  if (world_->tap) world_->tap({moment, from, message, worker_, detail});
 }
 
 template <typename Message>
 void Connection::Send(Side from, Message message) {
   if (ends_of(from).over) return;
   const char* name = NameOf(message);
-  Tap(Moment::kBeforeSend, from, name);
+  const std::string detail = DetailOf(message);
+  Tap(Moment::kBeforeSend, from, name, detail);
   if (ends_of(from).over) return;  // killed there
   const Side to = Other(from);
   const uint64_t number = ends_of(to).next++;
-  world_->timeline.At(Arrival(to), [self = shared_from_this(), this, from, to, number, name,
+  world_->timeline.At(Arrival(to), [self = shared_from_this(), this, from, to, number, name, detail,
                                     message = std::move(message)] {
     End_& end = ends_of(to);
     if (end.over || number >= end.limit) return;
-    Tap(Moment::kBeforeReceive, from, name);
+    Tap(Moment::kBeforeReceive, from, name, detail);
     if (end.over) return;
     if constexpr (std::is_same_v<Message, v1::WorkerMessage>) {
       ends_.to_coordinator(message);
     } else {
       ends_.to_worker(message);
     }
-    Tap(Moment::kAfterReceive, from, name);
+    Tap(Moment::kAfterReceive, from, name, detail);
   });
-  Tap(Moment::kAfterSend, from, name);
+  Tap(Moment::kAfterSend, from, name, detail);
 }
 
 void Connection::SendUp(v1::WorkerMessage message) { Send(Side::kWorker, std::move(message)); }

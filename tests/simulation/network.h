@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "dynbench/v1/session.pb.h"
 #include "tests/simulation/world.h"
@@ -69,7 +70,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // From now on only a random part of what is under way to `to` arrives.
   void LoseSome(Side to);
   void TellEnd(Side side, MonotonicTime when);
-  void Tap(Moment moment, Side from, const char* message);
+  void Tap(Moment moment, Side from, const char* message, const std::string& detail);
 
   World* const world_;
   Cable* const cable_;

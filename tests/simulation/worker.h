@@ -46,6 +46,8 @@ class Worker {
 
   bool up() const { return up_; }
   bool settled() const { return up_ && spool_.empty(); }
+  // One that was made for the fleet.
+  bool HasEnvironment(const std::string& id) const { return made_.count(id) > 0; }
   Cable* cable() { return &cable_; }
   int number() const { return number_; }
 
@@ -81,6 +83,8 @@ class Worker {
   void OnRevoke(const v1::Revoke& revoke);
   void OnDrain(const v1::Drain& drain);
   void OnEnvironment(const v1::EnvironmentOrder& order);
+  void SendObjects(const v1::EnvironmentOrder& order);
+  void TellEnvironment(v1::EnvironmentReport report);
   void OnPreflight(int slot);
   void GiveBackAll(const std::string& reason);
   void StartNext(int slot);

@@ -22,6 +22,7 @@ struct MessageMoment {
   Side from = Side::kWorker;
   const char* message = "";  // its field in WorkerMessage or CoordinatorMessage
   int worker = 0;
+  std::string detail = {};  // of an environment: the order's action, the report's state
 };
 
 class World {

@@ -157,6 +157,7 @@ class DbSource : public Source {
         if (place.environment != row.id) continue;
         v1::EnvironmentPlace& at = *to.add_places();
         at.set_worker(place.worker.value);
+        at.set_host(place.host);
         at.set_state(place.state);
         at.set_reason(place.reason);
       }

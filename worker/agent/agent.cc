@@ -251,6 +251,7 @@ v1::Hello Agent::MakeHello() {
   for (const auto& [name, value] : options_.labels) (*hello.mutable_labels())[name] = value;
   hello.set_sent_unix_ms(UnixNow().ms);
   hello.set_makes_environments(true);
+  hello.set_sends_objects(true);
   hello.set_inventory_json(ToJson(options_.inventory).dump());
   for (const auto& [name, environment] : environments_->usable()) {
     *hello.add_environments() = ToProto(environment);

@@ -24,8 +24,8 @@ SlotBlock Agent::BlockOf(size_t slot) const {
   const SlotHealth& health = states_[slot].health;
   if (!health.healthy()) return {health.State(), health.Reason()};
   if (making_ && !making_->Active().empty()) {
-    return {"preflight", absl::StrCat("the environment ", making_->Active(),
-                                      " is made on this host, which would be in a measurement")};
+    return {"preflight", absl::StrCat("the environment ", making_->Active(), " is made on this ",
+                                      "host or sent from it, which would be in a measurement")};
   }
   for (const auto& [name, environment] : environment_health_) {
     if (!environment.failed()) return {};

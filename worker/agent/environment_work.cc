@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -33,6 +35,8 @@ constexpr size_t kLogBytes = 1 << 20;
 constexpr size_t kLogPiece = 200 << 10;
 constexpr int kLookEveryMs = 200;
 constexpr char kErrorPrefix[] = "dynbench-worker: ";
+constexpr char kSend[] = "send";
+constexpr size_t kDigestsOfReport = 5'000;
 
 std::string Progress(int64_t done, int64_t all, int64_t bytes) {
   return absl::StrCat(done, " of ", all, " files, ", bytes >> 20, " MiB moved");
@@ -50,6 +54,25 @@ std::optional<Environment> MadeWith(const std::string& environments_dir, const s
     if (environment.id == id && CheckUnchanged(environment).ok()) return environment;
   }
   return std::nullopt;
+}
+
+std::string PrefixOf(const Environment& environment) {
+  return fs::path(environment.facts.python).parent_path().parent_path().string();
+}
+
+// Whether what `file` is in the environment at `prefix` is also in the one at `base`: the same
+// inode, or the same content where there can be no hard links.
+bool IsFileOf(const std::string& base, const std::string& prefix, const ManifestFile& file) {
+  struct stat theirs {
+  }, ours{};
+  const std::string path = absl::StrCat(base, "/", file.path);
+  if (stat(path.c_str(), &theirs) != 0 || theirs.st_size != file.size_bytes) return false;
+  if (stat(absl::StrCat(prefix, "/", file.path).c_str(), &ours) == 0 &&
+      ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino) {
+    return true;
+  }
+  const auto digest = Sha256OfFile(path);
+  return digest.ok() && *digest == file.sha256;
 }
 
 }  // namespace
@@ -78,16 +101,26 @@ void EnvironmentWork::Order(const v1::EnvironmentOrder& order) {
   if (order.action() == "install" && MadeWith(services_.environments_dir, order.id())) {
     return Tell(order.id(), "ready", "");
   }
-  for (const v1::EnvironmentOrder& other : orders_) {
-    if (other.id() == order.id() && other.action() == order.action()) return;  // told again
+  if (order.action() != kSend) {
+    for (const v1::EnvironmentOrder& other : orders_) {
+      if (other.id() == order.id() && other.action() == order.action()) return;  // told again
+    }
+    Tell(order.id(), "waiting", "");
   }
   orders_.push_back(order);
-  Tell(order.id(), "waiting", "");
   services_.wants_rest();
   SlotsChanged();
 }
 
-void EnvironmentWork::NewSession() { log_sent_ = log_begin_; }
+void EnvironmentWork::NewSession() {
+  log_sent_ = log_begin_;
+  const auto first = orders_.begin() + (begun_ ? 1 : 0);
+  const auto kept = std::remove_if(
+      first, orders_.end(), [](const v1::EnvironmentOrder& o) { return o.action() == kSend; });
+  if (kept == orders_.end()) return;
+  orders_.erase(kept, orders_.end());
+  services_.wants_rest();
+}
 
 std::string EnvironmentWork::Active() const {
   return orders_.empty() ? "" : orders_.front().name();
@@ -106,38 +139,57 @@ void EnvironmentWork::Begin() {
 }
 
 void EnvironmentWork::Run(const v1::EnvironmentOrder& order) {
-  v1::EnvironmentReport report;
-  report.set_id(order.id());
-  const absl::Status status = Carry(order, &report);
+  Outcome outcome;
+  const absl::Status status = Carry(order, &outcome);
   if (stopping_) return;
-  if (status.ok()) {
-    report.set_state(order.action() == "remove" ? "removed" : "ready");
-  } else {
+  v1::EnvironmentReport& report = outcome.report;
+  report.set_id(order.id());
+  report.set_ask(order.ask());
+  std::vector<v1::EnvironmentReport> reports;
+  if (!status.ok()) {
     const bool unfit = order.action() == "install" && absl::IsFailedPrecondition(status);
-    report.set_state(unfit ? "unfit" : "failed");
+    report.set_state(order.action() == kSend ? "unable" : unfit ? "unfit" : "failed");
     report.set_reason(std::string(status.message()));
+  } else if (!outcome.lacking.empty()) {
+    report.set_state("lacking");
+    report.set_reason(absl::StrCat(outcome.lacking.size(), " files"));
+    for (const std::string& digest : outcome.lacking) {
+      if (static_cast<size_t>(report.missing_size()) == kDigestsOfReport) {
+        reports.push_back(report);
+        report.clear_missing();
+      }
+      report.add_missing(digest);
+    }
+  } else {
+    report.set_state(order.action() == "remove" ? "removed"
+                     : order.action() == kSend  ? "sent"
+                                                : "ready");
   }
-  services_.loop->Post([this, report, alive = std::weak_ptr<bool>(alive_)] {
-    if (!alive.expired()) Finished(report);
+  reports.push_back(report);
+  services_.loop->Post([this, reports, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired()) Finished(reports);
   });
 }
 
-void EnvironmentWork::Finished(const v1::EnvironmentReport& report) {
+void EnvironmentWork::Finished(const std::vector<v1::EnvironmentReport>& reports) {
   SendLog();
-  spdlog::info("environment {}: {}{}{}", orders_.front().name(), report.state(),
-               report.reason().empty() ? "" : ": ", report.reason().substr(0, 500));
-  services_.report(report);
+  const v1::EnvironmentReport& last = reports.back();
+  spdlog::info("environment {}: {}{}{}", orders_.front().name(), last.state(),
+               last.reason().empty() ? "" : ": ", last.reason().substr(0, 500));
+  for (const v1::EnvironmentReport& report : reports) services_.report(report);
   orders_.pop_front();
   begun_ = false;
   services_.wants_rest();
   SlotsChanged();
 }
 
-absl::Status EnvironmentWork::Carry(const v1::EnvironmentOrder& order,
-                                    v1::EnvironmentReport* ready) {
+absl::Status EnvironmentWork::Carry(const v1::EnvironmentOrder& order, Outcome* outcome) {
   if (order.action() == "remove") return Remove(order);
-  if (order.action() == "install") return Install(order);
-  if (order.action() == "build" || order.action() == "derive") return Make(order, ready);
+  if (order.action() == "install") return Install(order, &outcome->lacking);
+  if (order.action() == kSend) return SendAsked(order);
+  if (order.action() == "build" || order.action() == "derive") {
+    return Make(order, &outcome->report);
+  }
   return absl::UnimplementedError(
       absl::StrCat("this worker does not know the order \"", order.action(), "\"; upgrade it"));
 }
@@ -174,11 +226,27 @@ absl::Status EnvironmentWork::Make(const v1::EnvironmentOrder& order,
   absl::Status made = RunTool(order, words);
   fs::remove_all(folder, error);
   RETURN_IF_ERROR(made);
-  return SendObjects(order, ready);
+  return SendMade(order, ready);
 }
 
-absl::Status EnvironmentWork::SendObjects(const v1::EnvironmentOrder& order,
-                                          v1::EnvironmentReport* ready) {
+ObjectToMove EnvironmentWork::ObjectOf(const ManifestFile& file) const {
+  bool executable = file.executable;
+  if (!store_.folder().Has(file.sha256, ObjectStore::Variant(executable))) executable = !executable;
+  return {file.sha256, file.executable, file.size_bytes,
+          store_.folder().PathOf(file.sha256, ObjectStore::Variant(executable))};
+}
+
+absl::Status EnvironmentWork::SendObjects(const std::string& id,
+                                          const std::vector<ObjectToMove>& objects) {
+  const auto progress = [&](int64_t done, int64_t all, int64_t bytes) {
+    Tell(id, "sending", Progress(done, all, bytes));
+  };
+  progress(0, static_cast<int64_t>(objects.size()), 0);
+  return transfer_.Send(objects, progress);
+}
+
+absl::Status EnvironmentWork::SendMade(const v1::EnvironmentOrder& order,
+                                       v1::EnvironmentReport* ready) {
   const auto environment = MadeWith(services_.environments_dir, order.id());
   if (!environment) {
     return absl::InternalError(
@@ -188,17 +256,23 @@ absl::Status EnvironmentWork::SendObjects(const v1::EnvironmentOrder& order,
   const std::string path = ManifestPath(services_.environments_dir, order.id());
   ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path));
   ASSIGN_OR_RETURN(const Manifest manifest, ManifestFromJson(text));
+  // On demand: of what was built nothing, of what was derived what its base has not.
+  const bool all = !order.on_demand(), own = order.action() == "derive";
+  std::string base;
+  if (own && !all) {
+    ASSIGN_OR_RETURN(const Environment of,
+                     LoadEnvironment(services_.environments_dir, order.base()));
+    base = PrefixOf(of);
+  }
   std::vector<ObjectToMove> objects;
   for (const ManifestFile& file : manifest.files) {
     if (file.size_bytes == 0) continue;
-    std::string object = store_.folder().PathOf(file.sha256, ObjectStore::Variant(file.executable));
-    objects.push_back({file.sha256, file.executable, file.size_bytes, std::move(object)});
+    if (all || (own && !IsFileOf(base, environment->prefix, file))) {
+      objects.push_back(ObjectOf(file));
+    }
   }
   objects.push_back({Sha256Hex(text), false, static_cast<int64_t>(text.size()), path});
-  Tell(order.id(), "sending", Progress(0, static_cast<int64_t>(objects.size()), 0));
-  RETURN_IF_ERROR(transfer_.Send(objects, [&](int64_t done, int64_t all, int64_t bytes) {
-    Tell(order.id(), "sending", Progress(done, all, bytes));
-  }));
+  RETURN_IF_ERROR(SendObjects(order.id(), objects));
   ready->set_manifest_sha256(Sha256Hex(text));
   ready->set_hash(environment->hash);
   ready->set_libraries(EnvironmentHash(environment->files));
@@ -209,10 +283,53 @@ absl::Status EnvironmentWork::SendObjects(const v1::EnvironmentOrder& order,
   return absl::OkStatus();
 }
 
-absl::Status EnvironmentWork::Install(const v1::EnvironmentOrder& order) {
+absl::Status EnvironmentWork::SendAsked(const v1::EnvironmentOrder& order) {
+  if (!MadeWith(services_.environments_dir, order.id())) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the environment ", order.name(), " is not here any more, or has changed"));
+  }
+  const std::string path = ManifestPath(services_.environments_dir, order.id());
+  ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path));
+  ASSIGN_OR_RETURN(const Manifest manifest, ManifestFromJson(text));
+  std::map<std::string, ObjectToMove> here;
+  for (const ManifestFile& file : manifest.files) {
+    if (file.size_bytes > 0) here[file.sha256] = ObjectOf(file);
+  }
+  const std::string digest = Sha256Hex(text);
+  here[digest] = {digest, false, static_cast<int64_t>(text.size()), path};
+  std::vector<ObjectToMove> objects;
+  for (const std::string& wanted : order.sha256()) {
+    const auto found = here.find(wanted);
+    if (found == here.end()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("the environment ", order.name(),
+                       " of this host has other files: it was made again elsewhere"));
+    }
+    objects.push_back(found->second);
+  }
+  if (order.sha256().empty()) {
+    for (const auto& [unused, object] : here) objects.push_back(object);
+  }
+  return SendObjects(order.id(), objects);
+}
+
+absl::Status EnvironmentWork::Install(const v1::EnvironmentOrder& order,
+                                      std::vector<std::string>* lacking) {
   if (MadeWith(services_.environments_dir, order.id())) return absl::OkStatus();
+  // What the coordinator has not either has to come to it first; the slots do not wait for that.
+  const auto lacks = [&](const std::vector<ObjectToMove>& objects) -> absl::StatusOr<bool> {
+    std::vector<ObjectToMove> missing;
+    RETURN_IF_ERROR(transfer_.Missing(objects, &missing));
+    for (const ObjectToMove& object : missing) lacking->push_back(object.sha256);
+    return !missing.empty();
+  };
+  const ObjectToMove manifest_object = {order.manifest_sha256(), false, 0, ""};
+  if (!store_.Has(order.manifest_sha256())) {
+    ASSIGN_OR_RETURN(const bool lacks_it, lacks({manifest_object}));
+    if (lacks_it) return absl::OkStatus();
+  }
   const auto no_progress = [](int64_t, int64_t, int64_t) {};
-  RETURN_IF_ERROR(transfer_.Fetch({{order.manifest_sha256(), false, 0, ""}}, no_progress));
+  RETURN_IF_ERROR(transfer_.Fetch({manifest_object}, no_progress));
   ASSIGN_OR_RETURN(const std::string text,
                    ReadWholeFile(store_.folder().PathOf(order.manifest_sha256())));
   ASSIGN_OR_RETURN(const Manifest manifest, ManifestFromJson(text));
@@ -224,8 +341,11 @@ absl::Status EnvironmentWork::Install(const v1::EnvironmentOrder& order) {
   TakeFromOthers(order, manifest);
   std::vector<ObjectToMove> objects;
   for (const ManifestFile& file : manifest.files) {
-    if (file.size_bytes > 0) objects.push_back({file.sha256, file.executable, file.size_bytes, ""});
+    if (file.size_bytes == 0 || store_.Has(file.sha256)) continue;
+    objects.push_back({file.sha256, file.executable, file.size_bytes, ""});
   }
+  ASSIGN_OR_RETURN(const bool lacks_some, lacks(objects));
+  if (lacks_some) return absl::OkStatus();
   Tell(order.id(), "fetching", Progress(0, static_cast<int64_t>(objects.size()), 0));
   RETURN_IF_ERROR(transfer_.Fetch(objects, [&](int64_t done, int64_t all, int64_t bytes) {
     Tell(order.id(), "fetching", Progress(done, all, bytes));
@@ -251,7 +371,7 @@ void EnvironmentWork::TakeFromOthers(const v1::EnvironmentOrder& order,
   if (order.libraries().empty()) return;
   for (const auto& [name, environment] : LoadEnvironments(services_.environments_dir, nullptr)) {
     if (EnvironmentHash(environment.files) != order.libraries()) continue;
-    const fs::path prefix = fs::path(environment.facts.python).parent_path().parent_path();
+    const fs::path prefix = PrefixOf(environment);
     int64_t taken = 0;
     for (const ManifestFile& file : manifest.files) {
       if (file.size_bytes == 0 || store_.Has(file.sha256) || stopping_) continue;

@@ -43,7 +43,8 @@ class EnvironmentWork {
   ~EnvironmentWork();  // ends what it does
 
   void Order(const v1::EnvironmentOrder& order);
-  // A new session: what it knew of logs is told from the beginning.
+  // A new session: what it knew of logs is told from the beginning, and what was asked for in the
+  // one before ("send") and has not begun is asked for again.
   void NewSession();
   // The name of what is made or waits for the slots' rest; empty: nothing.
   std::string Active() const;
@@ -51,20 +52,31 @@ class EnvironmentWork {
   void SlotsChanged();
 
  private:
+  // What became of an order that did not fail.
+  struct Outcome {
+    v1::EnvironmentReport report;      // of what was made
+    std::vector<std::string> lacking;  // objects without which it cannot be installed
+  };
+
   // One order, on the thread.
   void Run(const v1::EnvironmentOrder& order);
-  absl::Status Carry(const v1::EnvironmentOrder& order, v1::EnvironmentReport* ready);
+  absl::Status Carry(const v1::EnvironmentOrder& order, Outcome* outcome);
   absl::Status Make(const v1::EnvironmentOrder& order, v1::EnvironmentReport* ready);
-  absl::Status Install(const v1::EnvironmentOrder& order);
+  absl::Status Install(const v1::EnvironmentOrder& order, std::vector<std::string>* lacking);
   absl::Status Remove(const v1::EnvironmentOrder& order);
-  absl::Status SendObjects(const v1::EnvironmentOrder& order, v1::EnvironmentReport* ready);
+  // What the coordinator gets of one that was made here.
+  absl::Status SendMade(const v1::EnvironmentOrder& order, v1::EnvironmentReport* ready);
+  // What it asks for of one that is here.
+  absl::Status SendAsked(const v1::EnvironmentOrder& order);
+  absl::Status SendObjects(const std::string& id, const std::vector<ObjectToMove>& objects);
+  ObjectToMove ObjectOf(const ManifestFile& file) const;
   void TakeFromOthers(const v1::EnvironmentOrder& order, const Manifest& manifest) const;
   absl::Status RunTool(const v1::EnvironmentOrder& order, std::vector<std::string> words);
   void Log(const std::string& id, std::string_view bytes);
   void Tell(const std::string& id, const std::string& state, const std::string& reason);
 
   // On the loop.
-  void Finished(const v1::EnvironmentReport& report);
+  void Finished(const std::vector<v1::EnvironmentReport>& reports);
   void Begin();
   void SendLog();
 

@@ -101,6 +101,11 @@ absl::Status ObjectTransfer::FindMissing(const std::vector<ObjectToMove>& object
   return absl::OkStatus();
 }
 
+absl::Status ObjectTransfer::Missing(const std::vector<ObjectToMove>& objects,
+                                     std::vector<ObjectToMove>* missing) {
+  return Again([&] { return FindMissing(objects, missing); });
+}
+
 absl::Status ObjectTransfer::SendBatch(const std::vector<ObjectToMove>& objects, size_t first,
                                        size_t end) {
   Call call(this);

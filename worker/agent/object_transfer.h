@@ -33,10 +33,13 @@ class ObjectTransfer {
   ObjectTransfer(std::shared_ptr<grpc::Channel> channel, const ObjectStore* store)
       : stub_(v1::WorkerSession::NewStub(std::move(channel))), store_(store) {}
 
-  // Both try again for ever while the coordinator is away (it resumes), until Cancel. Otherwise the
+  // All try again for ever while the coordinator is away (it resumes), until Cancel. Otherwise the
   // coordinator's words: NotFound, DataLoss, ResourceExhausted (its disk), …
   absl::Status Send(const std::vector<ObjectToMove>& objects, const Progress& progress);
   absl::Status Fetch(const std::vector<ObjectToMove>& objects, const Progress& progress);
+  // Those that the coordinator has not, each once.
+  absl::Status Missing(const std::vector<ObjectToMove>& objects,
+                       std::vector<ObjectToMove>* missing);
 
   void Cancel() EXCLUDES(mu_);
 

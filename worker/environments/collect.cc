@@ -42,6 +42,18 @@ std::vector<std::string> Leftovers(const std::string& environments_dir) {
   return left;
 }
 
+// What the manifests of registered environments name.
+std::set<std::string> ObjectsOfRegistered(const std::string& environments_dir) {
+  std::set<std::string> kept;
+  for (const auto& [name, environment] : LoadEnvironments(environments_dir, nullptr)) {
+    if (environment.id.empty()) continue;
+    const auto manifest = LoadManifest(environments_dir, environment.id);
+    if (!manifest.ok()) continue;  // derived without a fleet: it has none
+    for (const ManifestFile& file : manifest->files) kept.insert(file.sha256);
+  }
+  return kept;
+}
+
 }  // namespace
 
 absl::StatusOr<Collected> CollectEnvironments(const std::string& environments_dir, bool dry_run) {
@@ -60,7 +72,8 @@ absl::StatusOr<Collected> CollectEnvironments(const std::string& environments_di
     if (!dry_run) fs::remove_all(folder, error);
     if (error) return absl::UnavailableError(absl::StrCat(folder, ": ", error.message()));
   }
-  const ObjectStore::Swept swept = ObjectStore(environments_dir).Sweep(dry_run);
+  const ObjectStore::Swept swept =
+      ObjectStore(environments_dir).Sweep(dry_run, ObjectsOfRegistered(environments_dir));
   collected.objects = swept.objects;
   collected.object_bytes = swept.bytes;
   return collected;

@@ -173,8 +173,7 @@ absl::Status InstallPackages(const plan::Recipe& recipe, const std::string& whee
   return steps.Run("installing packages", argv);
 }
 
-absl::Status BuildFromGit(const plan::RecipeGit& git, const std::string& venv,
-                          const std::string& folder, Steps& steps) {
+absl::Status FetchSource(const plan::RecipeGit& git, const std::string& folder, Steps& steps) {
   const std::string program = FindProgram("git");
   if (program.empty()) {
     return absl::FailedPreconditionError("this host has no git; install it (apt install git)");
@@ -187,14 +186,28 @@ absl::Status BuildFromGit(const plan::RecipeGit& git, const std::string& venv,
   RETURN_IF_ERROR(run("making a repository", {"init", "--quiet"}));
   // Not every server gives a commit by its name; then everything is fetched.
   if (!run("fetching the commit", {"fetch", "--quiet", "--depth", "1", git.url, git.commit}).ok()) {
-    RETURN_IF_ERROR(
-        run("fetching everything", {"fetch", "--quiet", git.url, "+refs/*:refs/fetched/*"}));
+    const absl::Status fetched =
+        run("fetching everything", {"fetch", "--quiet", git.url, "+refs/*:refs/fetched/*"});
+    if (!fetched.ok()) {
+      return Annotate(fetched, absl::StrCat("git: the repository ", git.url, " (\"url\" of the ",
+                                            "recipe) cannot be fetched on this host"));
+    }
+    if (!run("looking for the commit", {"cat-file", "-e", git.commit + "^{commit}"}).ok()) {
+      return absl::NotFoundError(absl::StrCat(
+          "git: the repository ", git.url, " has no commit ", git.commit,
+          " on any branch or tag (\"commit\" of the recipe); push it there, or write another"));
+    }
   }
   RETURN_IF_ERROR(run("checking out the commit", {"checkout", "--quiet", git.commit}));
   if (access((folder + "/.gitmodules").c_str(), R_OK) == 0) {
     RETURN_IF_ERROR(run("fetching submodules",
                         {"submodule", "update", "--init", "--recursive", "--depth", "1"}));
   }
+  return absl::OkStatus();
+}
+
+absl::Status BuildSource(const plan::RecipeGit& git, const std::string& venv,
+                         const std::string& folder, Steps& steps) {
   auto& variables = steps.environment();
   variables["VIRTUAL_ENV"] = venv;
   variables["PATH"] = absl::StrCat(venv, "/bin:", variables["PATH"]);
@@ -204,10 +217,13 @@ absl::Status BuildFromGit(const plan::RecipeGit& git, const std::string& venv,
 absl::Status MakeVenv(const plan::Recipe& recipe, const std::string& wheels_dir,
                       const Interpreter& interpreter, const std::string& venv,
                       const std::string& scratch, Steps& steps) {
+  const std::string source = scratch + "/source";
+  // First: a commit that is not there is found before anything is installed.
+  if (recipe.git) RETURN_IF_ERROR(FetchSource(*recipe.git, source, steps));
   RETURN_IF_ERROR(
       steps.Run("making a virtual environment", {interpreter.path, "-m", "venv", venv}));
   RETURN_IF_ERROR(InstallPackages(recipe, wheels_dir, venv, steps));
-  if (recipe.git) RETURN_IF_ERROR(BuildFromGit(*recipe.git, venv, scratch + "/source", steps));
+  if (recipe.git) RETURN_IF_ERROR(BuildSource(*recipe.git, venv, source, steps));
   return absl::OkStatus();
 }
 

@@ -89,10 +89,11 @@ absl::Status ObjectStore::LinkTo(const ManifestFile& file, const std::string& pa
   return LinkOrCopy(object, path);
 }
 
-ObjectStore::Swept ObjectStore::Sweep(bool dry_run) const {
+ObjectStore::Swept ObjectStore::Sweep(bool dry_run, const std::set<std::string>& kept) const {
   Swept swept;
   folder_.ForEach([&](const ObjectFolder::Object& object) {
     struct stat info {};
+    if (kept.count(object.sha256) > 0) return;
     if (lstat(object.path.c_str(), &info) != 0 || info.st_nlink > 1) return;
     ++swept.objects;
     swept.bytes += info.st_size;

@@ -5,6 +5,7 @@
 // Thread-safe: no state.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "absl/status/status.h"
@@ -31,12 +32,14 @@ class ObjectStore {
   // Makes `path` a link of the object. NotFound: there is none.
   absl::Status LinkTo(const ManifestFile& file, const std::string& path) const;
 
-  // Removes what is of no environment. One that is also a file of an environment that was
-  // registered by hand takes no space and stays until that file goes. Not beside an installation.
+  // Removes what is of no environment, but what is in `kept`: objects of files that an environment
+  // had to write anew for its place, which other hosts may need. One that is also a file of an
+  // environment that was registered by hand takes no space and stays until that file goes. Not
+  // beside an installation.
   struct Swept {
     int64_t objects = 0, bytes = 0;
   };
-  Swept Sweep(bool dry_run) const;
+  Swept Sweep(bool dry_run, const std::set<std::string>& kept = {}) const;
 
  private:
   const ObjectFolder folder_;

@@ -23,6 +23,7 @@ v1::Hello HelloOf(const std::string& id, const std::string& environment_id = "",
   hello.set_worker_id(id);
   hello.set_host("host-" + id);
   hello.set_makes_environments(capable);
+  hello.set_sends_objects(capable);
   v1::Environment& by_hand = *hello.add_environments();
   by_hand.set_name("default");
   by_hand.set_hash("hash-of-default");
@@ -66,6 +67,14 @@ class KeeperTest : public store::StoreTest {
     keeper_ = std::make_unique<EnvironmentKeeper>(EnvironmentKeeper::Services{
         [this](const WorkerId& worker, const v1::EnvironmentOrder& order) {
           orders_.push_back(worker.value + " " + order.action() + " " + order.name());
+          if (order.action() == "send") {
+            orders_.back() += order.sha256().empty() ? " all" : "";
+            for (const std::string& digest : order.sha256()) {
+              orders_.back() += " " + digest.substr(0, 2);
+            }
+            asks_.push_back(order.ask());
+          }
+          if (order.on_demand()) ++on_demand_;
         },
         [this](const ingest::Change& change) {
           const absl::Status status = Write([&] { return change(*db_); });
@@ -88,8 +97,144 @@ class KeeperTest : public store::StoreTest {
   }
 
   std::unique_ptr<EnvironmentKeeper> keeper_;
+  v1::FleetEnvironment Only() {
+    const auto all = keeper_->List(false);
+    EXPECT_EQ(all.size(), 1u);
+    return all.empty() ? v1::FleetEnvironment() : all[0];
+  }
+  std::string PlaceOf(const std::string& worker) {
+    const v1::FleetEnvironment only = Only();
+    for (const v1::EnvironmentPlace& place : only.places()) {
+      if (place.worker() == worker) return place.state() + ": " + place.reason();
+    }
+    return "";
+  }
+  // Made by a; known to it.
+  std::string MadeByA() {
+    keeper_->Joined(WorkerId("a"), HelloOf("a"), false);
+    const std::string id = BuildOn("a");
+    keeper_->Report(WorkerId("a"), ReportOf(id, "ready"));
+    return id;
+  }
+  void Lacks(const std::string& worker, const std::string& id, const std::string& digits) {
+    v1::EnvironmentReport report = ReportOf(id, "lacking");
+    for (const char digit : digits) report.add_missing(std::string(64, digit));
+    keeper_->Report(WorkerId(worker), report);
+  }
+  void Ended(const std::string& worker, const std::string& id, const std::string& state,
+             int64_t ask) {
+    v1::EnvironmentReport report = ReportOf(id, state, state == "unable" ? "its disk" : "");
+    report.set_ask(ask);
+    keeper_->Report(WorkerId(worker), report);
+  }
+
   std::vector<std::string> orders_;
+  std::vector<int64_t> asks_;
+  int on_demand_ = 0;
 };
+
+TEST_F(KeeperTest, FilesAreAskedForWhenAnotherWorkerLacksThem) {
+  const std::string id = MadeByA();
+  EXPECT_EQ(on_demand_, 1);
+  EXPECT_THAT(TakeOrders(), ElementsAre("a build made"));
+  EXPECT_THAT(PlaceOf("a"), HasSubstr("ready"));
+  keeper_->Joined(WorkerId("b"), HelloOf("b"), false);
+  EXPECT_THAT(TakeOrders(), ElementsAre("b install made"));
+  Lacks("b", id, "12");
+  EXPECT_THAT(TakeOrders(), ElementsAre("a send made 11 22"));
+  EXPECT_THAT(PlaceOf("b"), HasSubstr("waiting: for files that host-a sends"));
+  keeper_->Report(WorkerId("a"), ReportOf(id, "sending", "1 of 2 files"));
+  EXPECT_THAT(PlaceOf("b"), HasSubstr("1 of 2 files"));
+  EXPECT_THAT(PlaceOf("a"), HasSubstr("ready"));
+  // A third one lacks some of the same: they are not asked for twice.
+  keeper_->Joined(WorkerId("c"), HelloOf("c"), false);
+  TakeOrders();
+  Lacks("c", id, "23");
+  EXPECT_THAT(TakeOrders(), ElementsAre("a send made 33"));
+  Ended("a", id, "sent", asks_[0]);
+  EXPECT_THAT(TakeOrders(), IsEmpty());
+  Ended("a", id, "sent", asks_[1]);
+  EXPECT_THAT(TakeOrders(), ElementsAre("b install made", "c install made"));
+  Ended("a", id, "sent", asks_[1]);  // told again
+  EXPECT_THAT(TakeOrders(), IsEmpty());
+  keeper_->Report(WorkerId("b"), ReportOf(id, "ready"));
+  EXPECT_THAT(PlaceOf("b"), HasSubstr("ready"));
+}
+
+TEST_F(KeeperTest, AnotherHolderServesTheRest) {
+  const std::string id = MadeByA();
+  keeper_->Joined(WorkerId("b"), HelloOf("b", id), false);
+  keeper_->Joined(WorkerId("c"), HelloOf("c"), false);
+  TakeOrders();
+  Lacks("c", id, "12");
+  EXPECT_THAT(TakeOrders(), ElementsAre("a send made 11 22"));
+  keeper_->Left(WorkerId("a"));
+  EXPECT_THAT(TakeOrders(), ElementsAre("b send made 11 22"));
+  Ended("a", id, "sent", asks_[0]);  // too late to be news
+  Ended("b", id, "unable", asks_[1]);
+  EXPECT_THAT(TakeOrders(), IsEmpty());
+  EXPECT_THAT(PlaceOf("c"), HasSubstr("lacking: host-b cannot send it: its disk"));
+  keeper_->Joined(WorkerId("a"), HelloOf("a", id), true);
+  EXPECT_THAT(TakeOrders(), ElementsAre("a send made 11 22", "a install made"));
+  // The last one that lacks it goes: what was not sent is not asked of anybody else.
+  keeper_->Left(WorkerId("c"));
+  keeper_->Left(WorkerId("a"));
+  keeper_->Joined(WorkerId("b"), HelloOf("b", id), true);
+  EXPECT_THAT(TakeOrders(), ElementsAre("b install made"));
+}
+
+TEST_F(KeeperTest, AHolderThatIsAwayIsWaitedForUntilItIsMadeAgain) {
+  const std::string id = MadeByA();
+  ASSERT_TRUE(Write([&] { return AddWorker("a"); }).ok());  // so that its host has a name
+  Restart();
+  keeper_->Joined(WorkerId("b"), HelloOf("b"), false);
+  TakeOrders();
+  Lacks("b", id, "1");
+  EXPECT_THAT(TakeOrders(), IsEmpty());
+  EXPECT_THAT(PlaceOf("b"), HasSubstr("lacking: waits for host-a, which has it and is away"));
+  // It comes and goes in the middle.
+  keeper_->Joined(WorkerId("a"), HelloOf("a", id), false);
+  EXPECT_THAT(TakeOrders(), ElementsAre("a send made 11", "a install made"));
+  keeper_->Left(WorkerId("a"));
+  EXPECT_THAT(PlaceOf("b"), HasSubstr("lacking"));
+  EXPECT_EQ(BuildOn(""), id);
+  EXPECT_THAT(TakeOrders(), ElementsAre("b build made"));
+  keeper_->Report(WorkerId("b"), ReportOf(id, "ready"));
+  EXPECT_THAT(PlaceOf("b"), HasSubstr("ready"));
+}
+
+TEST_F(KeeperTest, AWorkerOfAnOlderVersionIsToldWhenNothingIsLacking) {
+  const std::string id = MadeByA();
+  v1::Hello old = HelloOf("old");
+  old.set_sends_objects(false);
+  keeper_->Joined(WorkerId("old"), old, false);
+  EXPECT_THAT(TakeOrders(), ElementsAre("a build made", "a send made all"));
+  EXPECT_THAT(PlaceOf("old"), HasSubstr("waiting: for files that host-a sends"));
+  Ended("a", id, "sent", asks_[0]);
+  EXPECT_THAT(TakeOrders(), ElementsAre("old install made"));
+  keeper_->Left(WorkerId("old"));
+  keeper_->Joined(WorkerId("old"), old, false);
+  EXPECT_THAT(TakeOrders(), ElementsAre("old install made"));
+  // Nobody can be asked: told as ever, since the coordinator may have all of it.
+  Restart();
+  keeper_->Joined(WorkerId("old"), old, false);
+  EXPECT_THAT(TakeOrders(), ElementsAre("old install made"));
+  keeper_->Report(WorkerId("old"), ReportOf(id, "failed", "the coordinator has no object"));
+  keeper_->Joined(WorkerId("a"), HelloOf("a", id), false);
+  EXPECT_THAT(TakeOrders(), ElementsAre("a install made", "a send made all"));
+  Ended("a", id, "sent", asks_[1]);
+  EXPECT_THAT(TakeOrders(), ElementsAre("old install made"));
+}
+
+TEST_F(KeeperTest, WhatAWorkerOfAnOlderVersionMadeIsWhole) {
+  v1::Hello old = HelloOf("old");
+  old.set_sends_objects(false);
+  keeper_->Joined(WorkerId("old"), old, false);
+  const std::string id = BuildOn("old");
+  keeper_->Report(WorkerId("old"), ReportOf(id, "ready"));
+  keeper_->Joined(WorkerId("b"), HelloOf("b"), false);
+  EXPECT_THAT(TakeOrders(), ElementsAre("old build made", "b install made"));
+}
 
 TEST_F(KeeperTest, BuiltByOneThenSentToTheOthersAndToThoseThatCome) {
   EXPECT_FALSE(keeper_->Build(RecipeText(), WorkerId()).ok());  // nobody is there

@@ -3,8 +3,11 @@
 
 #include <filesystem>
 
+#include "common/base/sha256.h"
 #include "gtest/gtest.h"
 #include "tests/unit/worker/scratch_dir.h"
+#include "worker/environments/manifest.h"
+#include "worker/environments/object_store.h"
 #include "worker/environments/places.h"
 #include "worker/host/environment.h"
 
@@ -25,6 +28,14 @@ TEST(Collect, OnlyWhatIsNobodysGoes) {
   fs::create_directories(FolderOfEnvironment(dir.path(), kept.id));
   fs::create_directories(FolderOfEnvironment(dir.path(), gone));
   fs::create_directories(UnfinishedFolder(dir.path(), gone));
+  // What it names in its own words was written anew here: only the store has what others need.
+  Manifest manifest;
+  manifest.id = kept.id;
+  manifest.files = {{"bin/tool", true, 6, Sha256Hex("script")}};
+  ASSERT_TRUE(SaveManifest(dir.path(), manifest).ok());
+  const ObjectStore store(dir.path());
+  ASSERT_TRUE(store.folder().Put(Sha256Hex("script"), "script").ok());
+  ASSERT_TRUE(store.folder().Put(Sha256Hex("nobodys"), "nobodys").ok());
   fs::create_directories(dir / "runners");
   fs::create_directories(dir / "somebodys");
   auto collected = CollectEnvironments(dir.path(), /*dry_run=*/false);
@@ -34,6 +45,8 @@ TEST(Collect, OnlyWhatIsNobodysGoes) {
     EXPECT_TRUE(fs::exists(dir / name)) << name;
   }
   EXPECT_TRUE(fs::exists(FolderOfEnvironment(dir.path(), kept.id)));
+  EXPECT_TRUE(store.Has(Sha256Hex("script")));
+  EXPECT_FALSE(store.Has(Sha256Hex("nobodys")));
   EXPECT_FALSE(fs::exists(UnfinishedFolder(dir.path(), gone)));
 
   ASSERT_TRUE(ForgetMade(dir.path(), kept.id).ok());

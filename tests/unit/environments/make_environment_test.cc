@@ -138,6 +138,51 @@ TEST_F(MakeEnvironment, BuiltDerivedInstalledElsewhereAndCollected) {
   EXPECT_TRUE(CheckUnchanged(*derived).ok());
 }
 
+TEST_F(MakeEnvironment, BuiltFromACommitOfARepository) {
+  const std::string git = "/usr/bin/git";
+  if (wheel_.Python().empty() || !fs::exists(git)) GTEST_SKIP() << "no python, or no git";
+  const std::string source = wheel_.folder() + "/the source";
+  fs::create_directories(source);
+  const auto commit = [&](const std::string& value) {
+    // Installs with the environment's python and its variables, as a real build does.
+    WriteText(source + "/install.py",
+              "import os, sysconfig\n"
+              "assert os.environ['BUILD_TINY'] == 'yes'\n"
+              "with open(sysconfig.get_paths()['purelib'] + '/tiny.py', 'w') as out:\n"
+              "    out.write('VALUE = " +
+                  value + "\\n')\n");
+    Output({git, "-C", source, "add", "."});
+    Output({git, "-C", source, "-c", "user.name=test", "-c", "user.email=test@example.org",
+            "commit", "--quiet", "-m", value});
+    return Output({git, "-C", source, "rev-parse", "HEAD"}).substr(0, 40);
+  };
+  Output({git, "init", "--quiet", "--initial-branch=main", source});
+  const std::string first = commit("1");
+  commit("2");  // the branch has moved on
+
+  plan::Recipe recipe = wheel_.MakeRecipe("1.0");
+  recipe.environment = {{"BUILD_TINY", "yes"}};
+  recipe.git = {source, first, "python install.py"};
+  const auto built = BuildEnvironment(recipe, wheel_.folder(), options_);
+  if (absl::StrContains(built.status().message(), "no shared library") ||
+      absl::StrContains(built.status().message(), "no Python.h")) {
+    GTEST_SKIP() << built.status();
+  }
+  ASSERT_TRUE(built.ok()) << built.status() << log_;
+  EXPECT_EQ(ReadText(SiteOf(*built) + "/tiny.py"), "VALUE = 1\n");
+  EXPECT_EQ(Output({built->facts.python, "-c", "import tiny; print(tiny.VALUE)"}), "1\n");
+
+  // Nothing is registered when the commit is not there.
+  const std::string nowhere(40, '9');
+  recipe.name = "absent";
+  recipe.wheels.clear();
+  recipe.git = {"file://" + source, nowhere, "true"};
+  const auto absent = BuildEnvironment(recipe, wheel_.folder(), options_);
+  EXPECT_TRUE(absl::StrContains(absent.status().message(), "has no commit " + nowhere)) << log_;
+  EXPECT_TRUE(absl::StrContains(absent.status().message(), "\"commit\" of the recipe"));
+  EXPECT_FALSE(LoadEnvironment(options_.environments_dir, "absent").ok());
+}
+
 TEST_F(MakeEnvironment, WhatFailsRegistersNothingAndSaysWhy) {
   if (wheel_.Python().empty()) GTEST_SKIP() << "no python";
   plan::Recipe recipe = wheel_.MakeRecipe("1.0");

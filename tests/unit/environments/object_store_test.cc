@@ -59,6 +59,7 @@ TEST(ObjectStore, WhatNoEnvironmentHasIsSwept) {
   ASSERT_TRUE(store.Adopt(dir / "kept", FileOf("kept"), true).ok());
   ASSERT_TRUE(store.folder().Put(Sha256Hex("left"), "left").ok());
   EXPECT_EQ(store.Sweep(/*dry_run=*/true).objects, 1);
+  EXPECT_EQ(store.Sweep(/*dry_run=*/false, {Sha256Hex("left")}).objects, 0);
   EXPECT_TRUE(store.Has(Sha256Hex("left")));
   const ObjectStore::Swept swept = store.Sweep(/*dry_run=*/false);
   EXPECT_EQ(swept.objects, 1);
