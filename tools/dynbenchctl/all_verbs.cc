@@ -9,6 +9,7 @@ void AddAllVerbs(CommandTree& tree) {
   AddWait(tree);
   AddResults(tree);
   AddCompare(tree);
+  AddDurations(tree);
   AddCalibrate(tree);
   AddExport(tree);
   AddLogs(tree);

@@ -14,6 +14,7 @@ void AddExport(CommandTree& tree);
 void AddLogs(CommandTree& tree);
 void AddArtifacts(CommandTree& tree);
 void AddCompare(CommandTree& tree);
+void AddDurations(CommandTree& tree);
 void AddCalibrate(CommandTree& tree);
 void AddCancel(CommandTree& tree);
 void AddRetry(CommandTree& tree);

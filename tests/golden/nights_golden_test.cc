@@ -1,0 +1,82 @@
+// Method: the verbs that look over nights, on a seeded database of ten nights on three hosts, byte
+// for byte against tests/golden/cli.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "nlohmann/json.hpp"
+#include "tests/golden/golden_testing.h"
+#include "tests/golden/seeded_nights.h"
+#include "tools/dynbenchctl/run.h"
+
+namespace dynbench::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class NightsGolden : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    unsetenv("DYNBENCH_COORDINATOR");
+    std::string pattern = (fs::temp_directory_path() / "dynbench-nights.XXXXXX").string();
+    folder_ = new std::string(mkdtemp(pattern.data()));
+    const absl::Status seeded = golden::SeedNights(*folder_ + "/nights.db");
+    ASSERT_TRUE(seeded.ok()) << seeded;
+  }
+  static void TearDownTestSuite() {
+    fs::remove_all(*folder_);
+    delete folder_;
+  }
+
+  static Ran Type(std::vector<std::string> words) {
+    words.insert(words.end(), {"--db", "nights.db"});
+    return RunIn(*folder_, words);
+  }
+
+  static std::string* folder_;
+};
+
+std::string* NightsGolden::folder_ = nullptr;
+
+TEST_F(NightsGolden, WhatTheyPrint) {
+  const std::pair<const char*, std::vector<std::string>> cases[] = {
+      {"durations.txt", {"durations", "10"}},
+      {"durations.json", {"durations", "10", "--nights", "2", "--json"}},
+  };
+  for (const auto& [name, words] : cases) {
+    const Ran ran = Type(words);
+    EXPECT_EQ(ran.code, 0) << name << ": " << ran.err;
+    EXPECT_EQ(ran.err, "") << name;
+    CompareWithFile(name, ran.out);
+  }
+}
+
+// A user's report: the nightly creeps and nobody can tell which model grew.
+TEST_F(NightsGolden, TheModelThatMadeTheNightLonger) {
+  const auto json = nlohmann::json::parse(Type({"durations", "10", "--json"}).out);
+  EXPECT_EQ(json["against"][0]["job"], 9) << "the night before";
+  ASSERT_EQ(json["explaining"], 2);
+  EXPECT_EQ(json["models"][0]["model"], "timm/vit_small");
+  EXPECT_DOUBLE_EQ(json["models"][0]["change_by_part_s"]["compile"], 240);
+}
+
+TEST_F(NightsGolden, WhatMakesNoSenseIsRefused) {
+  const std::pair<const char*, std::vector<std::string>> cases[] = {
+      {"no earlier job is like job 1 ", {"durations", "1"}},
+      {"the newest is 10", {"durations", "11"}},
+      {"is the job itself", {"durations", "3", "--against", "3"}},
+      {"--against takes jobs alone", {"durations", "3", "--against", "2:default"}},
+      {"--all would have no effect", {"durations", "3", "--all", "--json"}},
+  };
+  for (const auto& [message, words] : cases) {
+    const Ran ran = Type(words);
+    EXPECT_EQ(ran.code, 2) << message << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr(message));
+  }
+}
+
+}  // namespace
+}  // namespace dynbench::cli
