@@ -43,6 +43,8 @@ std::string* NightsGolden::folder_ = nullptr;
 
 TEST_F(NightsGolden, WhatTheyPrint) {
   const std::pair<const char*, std::vector<std::string>> cases[] = {
+      {"history.txt", {"history", "ghostnet_100"}},
+      {"history.json", {"history", "timm/resnet18", "--nights", "2", "--json"}},
       {"durations.txt", {"durations", "10"}},
       {"durations.json", {"durations", "10", "--nights", "2", "--json"}},
   };
@@ -63,8 +65,33 @@ TEST_F(NightsGolden, TheModelThatMadeTheNightLonger) {
   EXPECT_DOUBLE_EQ(json["models"][0]["change_by_part_s"]["compile"], 240);
 }
 
+// Another report: a model flips between passing and failing across nights.
+TEST_F(NightsGolden, AModelThatFlipsIsNoRegression) {
+  const Ran ran = Type({"compare", "9", "10", "--metric", "status"});
+  EXPECT_EQ(ran.code, 1) << "resnet18 is real: " << ran.out << ran.err;
+  CompareWithFile("compare_flips.txt", ran.out);
+  const auto json =
+      nlohmann::json::parse(Type({"compare", "9", "10", "--metric", "status", "--json"}).out);
+  EXPECT_EQ(json["gate"]["reason"],
+            "1 regressions; unsteady, not counted: timm/ghostnet_100 flips 5/10");
+  ASSERT_EQ(json["findings"].size(), 2U);
+  EXPECT_EQ(json["findings"][0]["experiment"]["model"], "resnet18");
+  EXPECT_EQ(json["findings"][0]["flips"], 1);
+  EXPECT_EQ(json["findings"][1]["unsteady"], true);
+  EXPECT_EQ(json["findings"][1]["outcomes"], "+x+x+x+x+x");
+}
+
+// What came later says nothing of a night that is compared.
+TEST_F(NightsGolden, OnlyNightsUpToTheNewestThatIsCompared) {
+  const auto json = nlohmann::json::parse(Type({"compare", "1", "2", "--json"}).out);
+  EXPECT_EQ(json["gate"]["state"], "regression") << json["gate"];
+  EXPECT_EQ(json["findings"][0]["outcomes"], "+x");
+}
+
 TEST_F(NightsGolden, WhatMakesNoSenseIsRefused) {
   const std::pair<const char*, std::vector<std::string>> cases[] = {
+      {"no result of a model 'resnet81'", {"history", "resnet81"}},
+      {"no result of a model", {"history", "torchbench/resnet18"}},
       {"no earlier job is like job 1 ", {"durations", "1"}},
       {"the newest is 10", {"durations", "11"}},
       {"is the job itself", {"durations", "3", "--against", "3"}},

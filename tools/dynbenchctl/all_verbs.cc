@@ -10,6 +10,7 @@ void AddAllVerbs(CommandTree& tree) {
   AddResults(tree);
   AddCompare(tree);
   AddDurations(tree);
+  AddHistory(tree);
   AddCalibrate(tree);
   AddExport(tree);
   AddLogs(tree);

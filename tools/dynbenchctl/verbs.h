@@ -15,6 +15,7 @@ void AddLogs(CommandTree& tree);
 void AddArtifacts(CommandTree& tree);
 void AddCompare(CommandTree& tree);
 void AddDurations(CommandTree& tree);
+void AddHistory(CommandTree& tree);
 void AddCalibrate(CommandTree& tree);
 void AddCancel(CommandTree& tree);
 void AddRetry(CommandTree& tree);
