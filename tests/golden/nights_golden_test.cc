@@ -43,6 +43,7 @@ std::string* NightsGolden::folder_ = nullptr;
 
 TEST_F(NightsGolden, WhatTheyPrint) {
   const std::pair<const char*, std::vector<std::string>> cases[] = {
+      {"hosts.txt", {"hosts", "--since", "36500d"}},
       {"history.txt", {"history", "ghostnet_100"}},
       {"history.json", {"history", "timm/resnet18", "--nights", "2", "--json"}},
       {"durations.txt", {"durations", "10"}},
@@ -86,6 +87,20 @@ TEST_F(NightsGolden, OnlyNightsUpToTheNewestThatIsCompared) {
   const auto json = nlohmann::json::parse(Type({"compare", "1", "2", "--json"}).out);
   EXPECT_EQ(json["gate"]["state"], "regression") << json["gate"];
   EXPECT_EQ(json["findings"][0]["outcomes"], "+x");
+}
+
+// A third: one node is behind most slow and dead jobs.
+TEST_F(NightsGolden, TheHostThatIsSlowerThanItsPool) {
+  const auto json = nlohmann::json::parse(Type({"hosts", "--since", "36500d", "--json"}).out);
+  EXPECT_EQ(json["schema"], "dynbench.hosts/1");
+  ASSERT_EQ(json["hosts"].size(), 3U);
+  const auto& slow = json["hosts"][0];
+  EXPECT_EQ(slow["host"], "bench-3");
+  EXPECT_THAT(slow["text"].get<std::string>(), HasSubstr("bench-3 is 2.0x slower than its pool"));
+  EXPECT_EQ(slow["latency"]["slow"], true);
+  EXPECT_EQ(slow["infrastructure_failures"], 5);
+  for (const int other : {1, 2}) EXPECT_EQ(json["hosts"][other]["sick"], false);
+  EXPECT_EQ(Type({"hosts", "--since", "1s"}).code, 4) << "nothing was measured since";
 }
 
 TEST_F(NightsGolden, WhatMakesNoSenseIsRefused) {

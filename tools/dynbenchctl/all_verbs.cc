@@ -20,6 +20,7 @@ void AddAllVerbs(CommandTree& tree) {
   AddCancel(tree);
   AddRetry(tree);
   AddWorkers(tree);
+  AddHosts(tree);
   AddIdle(tree);
   AddEnv(tree);
   AddSuite(tree);

@@ -22,6 +22,7 @@ void AddRetry(CommandTree& tree);
 void AddRepro(CommandTree& tree);
 void AddExplain(CommandTree& tree);
 void AddWorkers(CommandTree& tree);  // and drain, release, quarantine
+void AddHosts(CommandTree& tree);
 void AddIdle(CommandTree& tree);
 void AddEnv(CommandTree& tree);                             // list, show
 void AddEnvMakers(CommandTree& tree, CLI::App* env_group);  // build, derive, gc
