@@ -50,6 +50,12 @@ Json ResultJson(const Comparison& comparison, const Judgement& j) {
   if (j.metric == judge::Metric::kStatus) {
     json["base_status"] = j.base_status;
     json["new_status"] = j.fresh_status;
+    if (j.steadiness) {
+      json["flips"] = j.steadiness->flips;
+      json["flips_of"] = j.steadiness->nights;
+      json["outcomes"] = j.steadiness->outcomes;
+      json["unsteady"] = j.unsteady;
+    }
   } else {
     json["unit"] = std::string(InfoOf(j.metric).unit);
   }

@@ -183,6 +183,7 @@ Cause CauseOf(const Stack& stack) {
                    "cuda driver initialization failed"})) {
     return Cause::kDeviceLost;
   }
+  if (Has(text, "the launch timed out and was terminated")) return Cause::kGpuHang;
   if (AnyOf(text, {"429 client error", "too many requests", "http error 429", "httperror",
                    "maxretryerror", "urlopen error", "couldn't connect to", "connectionerror",
                    "connection aborted", "read timed out", "localentrynotfounderror",

@@ -15,6 +15,7 @@ enum class Cause {
   kOther,
   kOutOfMemory,
   kDeviceLost,
+  kGpuHang,
   kNoSpace,
   kDownload,  // the network or a hub refused ("429 Client Error")
 };

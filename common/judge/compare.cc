@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "common/stats/stats.h"
@@ -143,7 +144,7 @@ void Close(Comparison* comparison) {
   for (const MetricInfo& info : AllMetrics()) {
     size_t judged = 0, unknown = 0;
     for (const Judgement& j : comparison->judgements) {
-      if (j.metric != info.metric || j.verdict == Verdict::kIncomparable) continue;
+      if (j.metric != info.metric || j.verdict == Verdict::kIncomparable || j.unsteady) continue;
       ++(j.verdict == Verdict::kUnknown ? unknown : judged);
     }
     const bool asked = comparison->options.metrics.contains(info.metric);
@@ -155,6 +156,69 @@ void Close(Comparison* comparison) {
                                      std::to_string(judged + unknown) + " unknown)");
   }
   set(Gate::kHolds, "no regression");
+}
+
+// Who is not counted stands beside the verdict of the gate, whatever that is.
+void NameUnsteady(Comparison* comparison) {
+  std::string names;
+  for (const Judgement& j : comparison->judgements) {
+    if (!j.unsteady) continue;
+    const plan::Experiment& e = comparison->pairing.pairs[j.pair].experiment;
+    names += (names.empty() ? "" : ", ") + e.suite + "/" + e.model + " " + j.steadiness->Text();
+  }
+  if (!names.empty()) comparison->gate_reason += "; unsteady, not counted: " + names;
+}
+
+bool Turned(const Judgement& j) {
+  return j.metric == Metric::kStatus &&
+         (j.verdict == Verdict::kRegressed || j.verdict == Verdict::kImproved);
+}
+
+// Its past before the new side's rows.
+std::vector<const store::HistoryRow*> Before(const SeriesHistory& past, const Pair& pair) {
+  std::vector<const store::HistoryRow*> before;
+  for (const store::HistoryRow* row : past.rows) {
+    const bool fresh = std::any_of(pair.fresh.begin(), pair.fresh.end(),
+                                   [&](const Process* p) { return p->row.id == row->row.id; });
+    if (!fresh) before.push_back(row);
+  }
+  return before;
+}
+
+// The statuses of the side that failed.
+bool ForgivenBy(const Steadiness& before, const std::vector<const Process*>& failed) {
+  return before.unsteady() && std::all_of(failed.begin(), failed.end(), [&](const Process* p) {
+           const std::string& status = p->row.result->status;
+           return MayBeChance(status) && before.failures.contains(status);
+         });
+}
+
+void Weigh(const std::vector<SeriesHistory>& past, const Pair& pair, Judgement* j) {
+  const std::string series = plan::SeriesKey(pair.experiment);
+  const plan::Experiment& fresh = pair.fresh.front()->row.experiment;
+  const std::string kind = DeviceKind(pair.fresh.front()->host, fresh.device);
+  for (const SeriesHistory& line : past) {
+    const std::string& environment = line.experiment.environment;
+    if (line.series != series || line.device_kind != kind) continue;
+    if (environment != fresh.environment &&
+        environment != pair.base.front()->row.experiment.environment) {
+      continue;
+    }
+    const Steadiness steadiness = SteadinessOf(line.rows);
+    const bool unsteady = ForgivenBy(SteadinessOf(Before(line, pair)),
+                                     j->verdict == Verdict::kRegressed ? pair.fresh : pair.base);
+    // Of base's environment and new's the one that excuses it is told, else new's.
+    if (j->unsteady || (j->steadiness && !unsteady && environment != fresh.environment)) continue;
+    j->steadiness = steadiness;
+    j->unsteady = unsteady;
+  }
+  if (!j->steadiness) return;
+  if (j->unsteady) {
+    j->verdict = Verdict::kUnknown;
+    j->reason = "unsteady, " + j->steadiness->Text() + " nights: " + j->reason;
+  } else {
+    j->reason += " (" + j->steadiness->Text() + " nights)";
+  }
 }
 
 }  // namespace
@@ -200,6 +264,23 @@ Comparison JudgeAll(const Side& base, const Side& fresh, const std::vector<Noise
 Comparison Compare(const Side& base, const Side& fresh, const std::vector<NoiseFloor>& noise,
                    const Options& options) {
   return JudgeAll(base, fresh, noise, options, PairUp(base, fresh), false);
+}
+
+std::vector<std::string> TurnedSeries(const Comparison& comparison) {
+  std::set<std::string> series;
+  for (const Judgement& j : comparison.judgements) {
+    if (Turned(j)) series.insert(plan::SeriesKey(comparison.pairing.pairs[j.pair].experiment));
+  }
+  return {series.begin(), series.end()};
+}
+
+void WeighHistory(const std::vector<SeriesHistory>& past, Comparison* comparison) {
+  for (Judgement& j : comparison->judgements) {
+    if (Turned(j)) Weigh(past, comparison->pairing.pairs[j.pair], &j);
+  }
+  comparison->findings = Rank(*comparison);
+  Close(comparison);
+  NameUnsteady(comparison);
 }
 
 Comparison ComparePairs(const Side& base, const Side& fresh, const Options& options) {

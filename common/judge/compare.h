@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/judge/history.h"
 #include "common/judge/summary.h"
 #include "common/judge/verdict.h"
 
@@ -53,5 +54,14 @@ Comparison Compare(const Side& base, const Side& fresh, const std::vector<NoiseF
 
 // The same of one pair job: its rows of either side, compared round by round.
 Comparison ComparePairs(const Side& base, const Side& fresh, const Options& options);
+
+// The series whose status turned from base to new; none: their past is of no interest.
+std::vector<std::string> TurnedSeries(const Comparison& comparison);
+
+// Takes the past of these into account (GroupHistory of the newest rows of each, up to the newest
+// that was compared). A turned status has its flips in its reason; where the series was unsteady
+// before the new side (flips.h) and failed with that word, and the word may be chance, it is
+// `unknown` and the gate does not count it.
+void WeighHistory(const std::vector<SeriesHistory>& past, Comparison* comparison);
 
 }  // namespace dynbench::judge

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/judge/flips.h"
 #include "common/judge/metrics.h"
 #include "common/judge/noise_floor.h"
 #include "common/judge/pairing.h"
@@ -47,6 +48,10 @@ struct Judgement {
   size_t base_processes = 0, fresh_processes = 0;
   Moved moved = Moved::kNone;
   std::string base_status, fresh_status;  // of kStatus
+  // Of a status that turned: its outcomes up to now. `unsteady`: it turned so before, too, so this
+  // turn is neither red nor good news (WeighHistory in compare.h).
+  std::optional<Steadiness> steadiness = std::nullopt;
+  bool unsteady = false;
 };
 
 // All metrics of all pairs, a pair's metrics together and in their order. `noise` is what A/A

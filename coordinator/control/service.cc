@@ -11,6 +11,7 @@
 #include "common/store/holds.h"
 #include "common/store/noise_floors.h"
 #include "coordinator/control/answers.h"
+#include "coordinator/control/history.h"
 #include "coordinator/control/jobs.h"
 #include "coordinator/control/log_stream.h"
 #include "coordinator/control/operations.h"
@@ -247,6 +248,11 @@ grpc::ServerWriteReactor<v1::NoiseFloor>* ControlService::ListNoiseFloors(
         for (const store::NoiseFloorRow& row : rows) floors.push_back(ToProto(row));
         return floors;
       });
+}
+
+grpc::ServerWriteReactor<v1::HistoryPage>* ControlService::ListHistory(
+    grpc::CallbackServerContext* /*call*/, const v1::ListHistoryRequest* request) {
+  return NewHistory(&context_, *request);
 }
 
 grpc::ServerUnaryReactor* ControlService::DrainWorker(grpc::CallbackServerContext* call,

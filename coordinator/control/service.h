@@ -41,6 +41,8 @@ class ControlService : public v1::Control::CallbackService {
                                                     const v1::GetLogRequest* request) override;
   grpc::ServerWriteReactor<v1::NoiseFloor>* ListNoiseFloors(
       grpc::CallbackServerContext* call, const v1::ListNoiseFloorsRequest* request) override;
+  grpc::ServerWriteReactor<v1::HistoryPage>* ListHistory(
+      grpc::CallbackServerContext* call, const v1::ListHistoryRequest* request) override;
   grpc::ServerWriteReactor<v1::Worker>* ListWorkers(grpc::CallbackServerContext* call,
                                                     const v1::ListWorkersRequest* request) override;
   grpc::ServerUnaryReactor* DrainWorker(grpc::CallbackServerContext* call,

@@ -47,6 +47,9 @@ PERFORMANCE = {
     "429(6)": (("lost", "download_failed", "load", "infrastructure"), "429"),
     # The slot is a CPU: it has no device to lose, so this is what the model did.
     "device-lost": (("failed", "fail_to_run", "compile", "compiler"), "GPU is lost"),
+    "gpu-hang": (CRASHED, "reason :GPU Hang"),
+    "gpu-hang-caught": (("failed", "fail_to_run", "compile", "compiler"), "the launch timed out"),
+    "gpu-hang-words": (PASSED, ""),
     "infra-word": (PASSED, ""),
     "infra-word-then-exit(5)": (CRASHED, "exited with code 5"),
     "chdir": (PASSED, ""),

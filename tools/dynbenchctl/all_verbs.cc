@@ -9,6 +9,8 @@ void AddAllVerbs(CommandTree& tree) {
   AddWait(tree);
   AddResults(tree);
   AddCompare(tree);
+  AddDurations(tree);
+  AddHistory(tree);
   AddCalibrate(tree);
   AddExport(tree);
   AddLogs(tree);
@@ -18,6 +20,7 @@ void AddAllVerbs(CommandTree& tree) {
   AddCancel(tree);
   AddRetry(tree);
   AddWorkers(tree);
+  AddHosts(tree);
   AddIdle(tree);
   AddEnv(tree);
   AddSuite(tree);

@@ -11,6 +11,8 @@
 #include "common/formats/compare_json.h"
 #include "common/formats/compare_table.h"
 #include "common/judge/compare.h"
+#include "common/judge/flips.h"
+#include "common/judge/history.h"
 #include "common/plan/nearest.h"
 #include "tools/dynbenchctl/arguments.h"
 #include "tools/dynbenchctl/compare_sides.h"
@@ -102,6 +104,26 @@ VerbResult Show(Context& context, const Arguments& a, const judge::Comparison& c
   return CodeOf(comparison.gate);
 }
 
+// Of series whose status turned, the nights up to the newest that is compared.
+absl::Status WeighPast(Source& source, const judge::Side& base, const judge::Side& fresh,
+                       judge::Comparison* comparison) {
+  store::HistoryFilter filter;
+  filter.series = judge::TurnedSeries(*comparison);
+  if (filter.series.empty()) return absl::OkStatus();
+  for (const judge::Side* side : {&base, &fresh}) {
+    for (const judge::Process& process : side->processes) {
+      filter.up_to = std::max(filter.up_to, process.row.id);
+    }
+  }
+  size_t most = 0;
+  for (const judge::Pair& pair : comparison->pairing.pairs)
+    most = std::max(most, pair.fresh.size());
+  filter.newest = static_cast<int64_t>(judge::kFlipNights + most);
+  ASSIGN_OR_RETURN(const store::History history, source.History(filter));
+  judge::WeighHistory(judge::GroupHistory(history), comparison);
+  return absl::OkStatus();
+}
+
 // The rounds of a pair job, each side of a round against the other.
 VerbResult ComparePairJob(Context& context, const Arguments& a, const judge::Options& options) {
   if (!a.noise.empty()) {
@@ -111,7 +133,9 @@ VerbResult ComparePairJob(Context& context, const Arguments& a, const judge::Opt
   ASSIGN_OR_RETURN(const JobId job, ParseJobId(a.base));
   ASSIGN_OR_RETURN(const auto source, OpenSource(context.globals));
   ASSIGN_OR_RETURN(const PairSides sides, LoadPairJob(*source, job, !a.why.empty()));
-  return Show(context, a, judge::ComparePairs(sides.base, sides.fresh, options));
+  judge::Comparison comparison = judge::ComparePairs(sides.base, sides.fresh, options);
+  RETURN_IF_ERROR(WeighPast(*source, sides.base, sides.fresh, &comparison));
+  return Show(context, a, comparison);
 }
 
 VerbResult Compare(Context& context, const Arguments& a) {
@@ -142,7 +166,9 @@ VerbResult Compare(Context& context, const Arguments& a) {
   } else {
     ASSIGN_OR_RETURN(noise, LoadFloors(*source));
   }
-  return Show(context, a, judge::Compare(base, fresh, noise, options));
+  judge::Comparison comparison = judge::Compare(base, fresh, noise, options);
+  RETURN_IF_ERROR(WeighPast(*source, base, fresh, &comparison));
+  return Show(context, a, comparison);
 }
 
 std::vector<std::string> MetricWords() {

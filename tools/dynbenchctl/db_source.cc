@@ -174,6 +174,14 @@ class DbSource : public Source {
     return store::ListNoiseFloors(*db_, job);
   }
 
+  absl::StatusOr<store::History> History(const store::HistoryFilter& filter) override {
+    return store::LoadHistory(*db_, filter);
+  }
+
+  absl::StatusOr<store::History> HistorySince(UnixTimeMs since, int64_t limit) override {
+    return store::LoadHistorySince(*db_, since, limit);
+  }
+
   absl::StatusOr<std::string> File(const std::string& sha256) override {
     return store::GetFile(*db_, sha256);
   }

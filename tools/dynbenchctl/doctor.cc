@@ -5,6 +5,7 @@
 
 #include "common/base/status.h"
 #include "common/base/version.h"
+#include "common/judge/hosts.h"
 #include "common/plan/catalog.h"
 #include "common/tls/diagnosis.h"
 #include "common/tls/expiry_watch.h"
@@ -12,6 +13,7 @@
 #include "proto/dynbench/convert.h"
 #include "tools/dynbenchctl/client.h"
 #include "tools/dynbenchctl/doctor_database.h"
+#include "tools/dynbenchctl/hosts.h"
 #include "tools/dynbenchctl/remote_source.h"
 #include "tools/dynbenchctl/table.h"
 #include "tools/dynbenchctl/verbs.h"
@@ -156,6 +158,21 @@ Check CheckTls(const Globals& globals) {
               tls::Date(found.peer->valid_until)};
 }
 
+// A host that is proven slower than its pool, or to fail more often.
+Check CheckHosts(Source& source) {
+  const auto history = source.HistorySince({UnixNow().ms - kHostsSinceMs}, kHostsRows);
+  if (!history.ok()) return {"hosts", false, std::string(history.status().message())};
+  const auto reports = judge::CompareHosts(*history);
+  std::string sick;
+  for (const judge::HostReport& report : reports) {
+    if (report.sick()) Append(&sick, report.Text());
+  }
+  if (!sick.empty()) return {"hosts", false, sick + "; see dynbenchctl hosts"};
+  return {"hosts", true,
+          "none of " + std::to_string(reports.size()) +
+              " that measured is proven slower than its pool"};
+}
+
 std::vector<Check> RunChecks(const Globals& globals) {
   std::vector<Check> checks = {CheckSuites()};
   auto client = Client::Connect(globals.coordinator, globals.tls);
@@ -180,7 +197,8 @@ std::vector<Check> RunChecks(const Globals& globals) {
         {"database", true,
          info->database() + ", on the coordinator's host: run " + "doctor --db there"});
   }
-  const auto workers = MakeRemoteSource(*std::move(client))->Workers();
+  const auto source = MakeRemoteSource(*std::move(client));
+  const auto workers = source->Workers();
   if (!workers.ok()) {
     checks.push_back({"workers", false, std::string(workers.status().message())});
     return checks;
@@ -191,6 +209,7 @@ std::vector<Check> RunChecks(const Globals& globals) {
   checks.push_back(CheckHealth(*workers));
   checks.push_back(CheckClocks(*workers));
   checks.push_back(CheckSilence(*workers));
+  checks.push_back(CheckHosts(*source));
   return checks;
 }
 

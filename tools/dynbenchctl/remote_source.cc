@@ -5,6 +5,7 @@
 #include "common/base/status.h"
 #include "dynbench/v1/session.grpc.pb.h"
 #include "proto/dynbench/convert.h"
+#include "tools/dynbenchctl/history_proto.h"
 
 namespace dynbench::cli {
 namespace {
@@ -142,6 +143,17 @@ class RemoteSource : public Source {
     return rows;
   }
 
+  absl::StatusOr<store::History> History(const store::HistoryFilter& filter) override {
+    return ReadHistory(ToProto(filter));
+  }
+
+  absl::StatusOr<store::History> HistorySince(UnixTimeMs since, int64_t limit) override {
+    v1::ListHistoryRequest request;
+    request.set_since_unix_ms(since.ms);
+    request.set_limit(limit);
+    return ReadHistory(request);
+  }
+
   absl::StatusOr<std::string> File(const std::string& sha256) override {
     const auto sessions = v1::WorkerSession::NewStub(client_->channel());
     v1::FetchFileRequest request;
@@ -156,6 +168,20 @@ class RemoteSource : public Source {
   }
 
  private:
+  absl::StatusOr<store::History> ReadHistory(const v1::ListHistoryRequest& request) {
+    const auto call = Client::NewCall();
+    const auto stream = client_->stub().ListHistory(call.get(), request);
+    store::History history;
+    v1::HistoryPage page;
+    absl::Status bad;
+    while (stream->Read(&page)) bad.Update(AddPage(page, &history));
+    const grpc::Status status = stream->Finish();
+    if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) return store::History();
+    RETURN_IF_ERROR(client_->FromGrpc(status));
+    RETURN_IF_ERROR(bad);
+    return history;
+  }
+
   absl::StatusOr<std::vector<JobView>> List(int64_t job, int64_t limit) {
     v1::ListJobsRequest request;
     request.set_job(job);

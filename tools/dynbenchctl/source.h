@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "common/base/ids.h"
 #include "common/formats/results_json.h"
+#include "common/store/history.h"
 #include "common/store/noise_floors.h"
 #include "common/store/queries.h"
 #include "common/store/slot_time.h"
@@ -85,6 +86,10 @@ class Source {
                                                                UnixTimeMs until) = 0;
   // What A/A runs have shown; `job` 0: all of them.
   virtual absl::StatusOr<std::vector<store::NoiseFloorRow>> NoiseFloors(JobId job) = 0;
+  // Results of the past (common/store/history.h). A coordinator that does not know the question yet
+  // has none.
+  virtual absl::StatusOr<store::History> History(const store::HistoryFilter& filter) = 0;
+  virtual absl::StatusOr<store::History> HistorySince(UnixTimeMs since, int64_t limit) = 0;
   // Environments that were made for the fleet.
   virtual absl::StatusOr<std::vector<v1::FleetEnvironment>> FleetEnvironments() = 0;
   // The bytes of a model file that travelled with a job.

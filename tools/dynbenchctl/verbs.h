@@ -14,12 +14,15 @@ void AddExport(CommandTree& tree);
 void AddLogs(CommandTree& tree);
 void AddArtifacts(CommandTree& tree);
 void AddCompare(CommandTree& tree);
+void AddDurations(CommandTree& tree);
+void AddHistory(CommandTree& tree);
 void AddCalibrate(CommandTree& tree);
 void AddCancel(CommandTree& tree);
 void AddRetry(CommandTree& tree);
 void AddRepro(CommandTree& tree);
 void AddExplain(CommandTree& tree);
 void AddWorkers(CommandTree& tree);  // and drain, release, quarantine
+void AddHosts(CommandTree& tree);
 void AddIdle(CommandTree& tree);
 void AddEnv(CommandTree& tree);                             // list, show
 void AddEnvMakers(CommandTree& tree, CLI::App* env_group);  // build, derive, gc

@@ -176,8 +176,9 @@ void Agent::EnvironmentsChanged(const EnvironmentWatch::Environments& usable) {
 // A result says how the slot is; a bad device is looked at before anything else runs on it.
 void Agent::OnEnded(size_t i, const plan::Result& result) {
   SlotHealth& health = states_[i].health;
-  if (result.status == "device_lost") {
-    spdlog::warn("slot {}: the device was lost; it is checked", slots_[i]->shape().index);
+  if (result.status == "device_lost" || result.status == "gpu_hang") {
+    spdlog::warn("slot {}: the device {}; it is checked", slots_[i]->shape().index,
+                 result.status == "gpu_hang" ? "hung" : "was lost");
     health.DeviceError();
   } else if (result.outcome == plan::Outcome::kLost) {
     health.Trouble();

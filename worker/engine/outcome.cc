@@ -86,13 +86,15 @@ void MakeValidUtf8(plan::Result* r) {
 }
 
 void BlameForMissingDevice(plan::Result* r) {
-  if (r->status != "device_lost") return;
+  const bool hang = r->status == "gpu_hang";
+  if (r->status != "device_lost" && !hang) return;
   r->outcome = plan::Outcome::kFailed;
   r->blame = plan::BlameFor(r->phase);
   const bool eager = r->phase == plan::Phase::kEager || r->phase == plan::Phase::kReference;
   r->status = r->phase == plan::Phase::kLoad ? "eager_fail_to_run"
               : eager                        ? "eager_1st_run_fail"
                                              : "fail_to_run";
+  if (hang && r->exit_signal != 0) r->status = "crash";
   r->notes.push_back("it asks for a device that this slot does not have");
 }
 
@@ -120,6 +122,16 @@ std::string SignalName(int signal) {
     if (known.number == signal) return known.name;
   }
   return absl::StrCat("signal ", signal);
+}
+
+std::string GpuHangLine(std::string_view log) {
+  for (std::string line : Split(log, '\n')) {
+    const size_t begin = line.find("HW Exception by GPU node");
+    if (begin == std::string::npos) continue;
+    line.erase(0, begin);
+    if (line.find("GPU Hang") != std::string::npos) return line.substr(0, 1'000);
+  }
+  return "";
 }
 
 std::string LastExceptionLine(std::string_view log) {
@@ -152,7 +164,16 @@ plan::Result ResultWithoutReport(const Ending& ending, std::string_view log) {
   result.outcome = plan::Outcome::kFailed;
   result.blame = plan::BlameFor(ending.phase);
   const std::string exception = LastExceptionLine(log);
-  if (ending.timed_out) {
+  // The runtime aborts the process; one that only prints such words has not had its device hang.
+  const std::string hang =
+      ending.exit.signal == SIGABRT || ending.timed_out ? GpuHangLine(log) : "";
+  if (!hang.empty()) {
+    result.outcome = plan::Outcome::kLost;
+    result.status = "gpu_hang";
+    result.blame = plan::Blame::kInfrastructure;
+    result.error = hang;
+    result.notes.push_back(ending.timed_out ? "it did not end and was killed" : CrashText(ending));
+  } else if (ending.timed_out) {
     result.status = "timeout";
     result.error = absl::StrCat(
         "timed out after ", Seconds(ending.limit_ms), " in phase ",

@@ -27,8 +27,9 @@ struct Ending {
   std::vector<StuckProcess> stuck = {};  // that KILL did not reach
 };
 
-// The result of an attempt that sent none: `timeout`, `crash` or cancelled, with phase, blame and
-// the one useful line. An exit is a crash whatever its code: 0 before a result is one as well.
+// The result of an attempt that sent none: `timeout`, `crash`, `gpu_hang` or cancelled, with phase,
+// blame and the one useful line. An exit is a crash whatever its code: 0 before a result is one as
+// well.
 plan::Result ResultWithoutReport(const Ending& ending, std::string_view log);
 
 // Why an attempt was ended at a phase's limit: "phase compile took longer than 112 s, 4 times …".
@@ -37,9 +38,15 @@ std::string PhaseLimitText(const Ending& ending, const std::string& origin, int6
 // Puts what is known of the end beside the child's own result: exit code, signal, notes.
 void AddEnding(const Ending& ending, plan::Result* result);
 
-// "device_lost" on a slot that has no device to lose ("No CUDA GPUs are available" on a CPU) is the
-// model's, or whoever's phase it is: no other host would do better.
+// "device_lost" or "gpu_hang" on a slot that has no device to lose ("No CUDA GPUs are available" on
+// a CPU) is the model's, or whoever's phase it is: no other host would do better.
 void BlameForMissingDevice(plan::Result* result);
+
+// The line by which a GPU's runtime says that the device hangs, in what a process printed; empty
+// when there is none. ROCm prints "HW Exception by GPU node-1 (Agent handle: …) reason :GPU Hang"
+// and aborts (ROCR-Runtime, hsa-runtime/core/runtime/runtime.cpp). Its "Memory access fault by GPU
+// node" is a bad kernel's, not the device's, and is no hang.
+std::string GpuHangLine(std::string_view log);
 
 // The last line of the last Python traceback in `log` ("ValueError: no model"); empty when there is
 // none.

@@ -21,6 +21,8 @@ const char* InfrastructureWord(Cause cause) {
   switch (cause) {
     case Cause::kDeviceLost:
       return "device_lost";
+    case Cause::kGpuHang:
+      return "gpu_hang";
     case Cause::kNoSpace:
       return "no_space";
     case Cause::kDownload:

@@ -7,12 +7,14 @@ namespace {
 
 // What no model and no compiler can be blamed for: the attempt is repeated elsewhere.
 bool IsInfrastructure(const std::string& kind) {
-  return kind == "no_space" || kind == "device_lost" || kind == "download";
+  return kind == "no_space" || kind == "device_lost" || kind == "gpu_hang" || kind == "download";
 }
 
 Judgement Lost(const std::string& kind) {
-  static const std::map<std::string, std::string> kStatus = {
-      {"no_space", "no_space"}, {"device_lost", "device_lost"}, {"download", "download_failed"}};
+  static const std::map<std::string, std::string> kStatus = {{"no_space", "no_space"},
+                                                             {"device_lost", "device_lost"},
+                                                             {"gpu_hang", "gpu_hang"},
+                                                             {"download", "download_failed"}};
   return {"lost", kStatus.at(kind), "infrastructure"};
 }
 

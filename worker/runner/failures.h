@@ -8,8 +8,8 @@ namespace dynbench::runner {
 
 // What failures.describe() says of an exception.
 struct Failure {
-  std::string kind;  // capability, option, download, no_space, oom, device_lost, guard_miss,
-                     // not_implemented, window, other
+  std::string kind;  // capability, option, download, no_space, oom, device_lost, gpu_hang,
+                     // guard_miss, not_implemented, window, other
   std::string error;
   std::string detail;
 };

@@ -307,6 +307,21 @@ def do_device_lost(run):
     fail(run, "compile", RuntimeError("CUDA error: the GPU is lost. Reboot the system to recover it"), "fail_to_run")
 
 
+def do_gpu_hang(_):
+    """As ROCm's runtime: a line on stderr, then abort; with a core of any size, were one allowed."""
+    os.write(2, b"HW Exception by GPU node-1 (Agent handle: 0x5ab48bbcc960) reason :GPU Hang\n")
+    os.abort()
+
+
+def do_gpu_hang_caught(run):
+    fail(run, "compile", RuntimeError("CUDA error: the launch timed out and was terminated"), "fail_to_run")
+
+
+def do_gpu_hang_words(run):
+    print("HW Exception by GPU node-1 (Agent handle: 0x1) reason :GPU Hang", flush=True)
+    run.row()
+
+
 def do_infra_word(run):
     print("Traceback of another day: no space left on device, GPU is lost, 429 Client Error, infra_error", flush=True)
     run.console()

@@ -140,6 +140,42 @@ TEST_F(ServiceTest, RetryRepeatsWhatFailedAndLinksIt) {
   EXPECT_THAT(refused.error_message(), HasSubstr("nothing to retry"));
 }
 
+TEST_F(ServiceTest, TheHistoryOfAModelComesWithMachineAndBuild) {
+  auto worker = Join(HelloOf("a"));
+  worker->Welcome();
+  client().Submit(RequestFor({kModel}));
+  worker->Finish(AttemptOf(worker->NextLease()));
+  const auto ask = [&](const v1::ListHistoryRequest& request, std::vector<v1::HistoryPage>* pages) {
+    grpc::ClientContext context;
+    Client::Arm(context);
+    return Client::Drain(*client().stub().ListHistory(&context, request), pages);
+  };
+  v1::ListHistoryRequest request;
+  request.set_model(kModel);
+  request.set_newest(10);
+  std::vector<v1::HistoryPage> pages;
+  ASSERT_TRUE(Eventually([&] {
+    pages.clear();
+    return ask(request, &pages).ok() && pages.size() == 1 && pages[0].rows_size() == 1;
+  }));
+  EXPECT_EQ(pages[0].rows(0).job(), 1);
+  EXPECT_EQ(pages[0].inventories_size(), 1);
+  EXPECT_TRUE(pages[0].inventories().contains(pages[0].rows(0).fingerprint()));
+  EXPECT_EQ(pages[0].hosts_size(), 0);
+
+  v1::ListHistoryRequest since;
+  since.set_limit(100);
+  pages.clear();
+  ASSERT_TRUE(ask(since, &pages).ok());
+  ASSERT_EQ(pages.size(), 1u);
+  ASSERT_EQ(pages[0].hosts_size(), 1);
+  EXPECT_EQ(pages[0].hosts(0).attempts(), 1);
+  EXPECT_EQ(pages[0].hosts(0).failures(), 0);
+
+  pages.clear();
+  EXPECT_EQ(ask({}, &pages).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
 TEST_F(ServiceTest, FiveThousandRowsComeInPages) {
   plan::Request request;
   request.inline_suite.emplace();

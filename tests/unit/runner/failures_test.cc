@@ -36,6 +36,7 @@ TEST(FailuresTest, WhatNobodyInTheModelCanHelpIsLost) {
   for (const char* phase : {"load", "eager", "compile", "measure"}) {
     EXPECT_EQ(Told("no_space", phase), "lost no_space infrastructure");
     EXPECT_EQ(Told("device_lost", phase), "lost device_lost infrastructure");
+    EXPECT_EQ(Told("gpu_hang", phase), "lost gpu_hang infrastructure");
     EXPECT_EQ(Told("download", phase), "lost download_failed infrastructure");
   }
   EXPECT_EQ(Told("other", "prepare"), "lost not_prepared infrastructure");

@@ -47,6 +47,9 @@ constexpr Behaviour kBehaviours[] = {
     {"429(2)", "passed", "measured", "report", "none"},
     {"429(6)", "lost", "download_failed", "load", "infrastructure"},
     {"device-lost", "lost", "device_lost", "compile", "infrastructure"},
+    {"gpu-hang", "lost", "gpu_hang", "compile", "infrastructure"},
+    {"gpu-hang-caught", "lost", "gpu_hang", "compile", "infrastructure"},
+    {"gpu-hang-words", "passed", "measured", "report", "none"},
     {"infra-word", "passed", "measured", "report", "none"},
     {"infra-word-then-exit(5)", "failed", "crash", "compile", "compiler"},
     {"chdir", "passed", "measured", "report", "none"},
@@ -119,6 +122,9 @@ TEST(FakeSuite, EveryBehaviourEndsInOneResultOfTheRightClass) {
         << b.what << ": " << result.error;
   }
   engine.reset();
+  for (const auto& entry : fs::recursive_directory_iterator(std::string(dir / ""))) {
+    EXPECT_NE(entry.path().filename().string().substr(0, 4), "core") << entry.path();
+  }
   EXPECT_TRUE(Descendants(getpid()).empty()) << "processes are left";
 }
 

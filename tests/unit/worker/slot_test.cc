@@ -1,6 +1,8 @@
 // Method: slot_fixture.h.
 #include "worker/agent/slot.h"
 
+#include <signal.h>
+
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "tests/unit/worker/slot_fixture.h"
@@ -129,6 +131,23 @@ TEST_F(SlotTest, ACpuHasNoDeviceToLose) {
   EXPECT_EQ(finished_[0].result().outcome(), "failed");
   EXPECT_EQ(finished_[0].result().blame(), "model");
   EXPECT_EQ(finished_[0].result().error(), result.error);
+}
+
+TEST_F(SlotTest, ACpuHasNoDeviceToHang) {
+  Make(1, [](SlotShape* shape) { shape->device = "cpu"; });
+  Lease(7, {1});
+  UntilRunning(1);
+  plan::Result result;
+  result.outcome = plan::Outcome::kLost;
+  result.status = "gpu_hang";
+  result.blame = plan::Blame::kInfrastructure;
+  result.phase = plan::Phase::kCompile;
+  result.exit_signal = SIGABRT;
+  engine_.Finish(1, result);
+  Until([&] { return slot_->idle(); });
+  ASSERT_EQ(finished_.size(), 1u);
+  EXPECT_EQ(finished_[0].result().outcome(), "failed");
+  EXPECT_EQ(finished_[0].result().status(), "crash");
 }
 
 TEST_F(SlotTest, ProcessesThatKillDidNotReachAreTold) {

@@ -87,7 +87,7 @@ class AccuracyCheck:
             self.reference_word = "float64"
         except Exception as error:
             told = failures.describe(error)
-            if told["kind"] in ("device_lost", "no_space"):
+            if told["kind"] in ("device_lost", "gpu_hang", "no_space"):
                 raise
             self.rules.cosine = True
             self.reference_word = "out of memory" if told["kind"] == "oom" else "failed"

@@ -32,6 +32,9 @@ _OOM_WORDS = ("out of memory", "can't allocate memory", "cannot allocate memory"
 _LOST_WORDS = ("no cuda gpus are available", "device unavailable", "uncorrectable ecc",
                "device is lost", "gpu is lost", "driver shutting down",
                "cuda driver initialization failed")
+# cudaErrorLaunchTimeout (702) and HIP's error of that number: the driver's watchdog ended a kernel that
+# hung, and the context with it. "unspecified launch failure" (719) is a kernel's own fault and is none.
+_HANG_WORDS = ("the launch timed out and was terminated",)
 
 
 def is_out_of_memory(exception):
@@ -57,8 +60,8 @@ def _backend_lacks_a_library(exception):
 
 
 def kind_of(exception):
-    """One of: capability, option, download, no_space, oom, device_lost, guard_miss,
-    not_implemented, other."""
+    """One of: capability, option, download, no_space, oom, device_lost, gpu_hang,
+    guard_miss, not_implemented, other."""
     chain, current = [], exception
     while current is not None and current not in chain:
         chain.append(current)
@@ -75,6 +78,8 @@ def kind_of(exception):
         return "oom"
     if any(word in str(e).lower() for e in chain for word in _LOST_WORDS):
         return "device_lost"
+    if any(word in str(e).lower() for e in chain for word in _HANG_WORDS):
+        return "gpu_hang"
     if any(is_guard_miss(e) for e in chain):
         return "guard_miss"
     if isinstance(exception, NotImplementedError):
