@@ -54,8 +54,8 @@ absl::Status ReadRow(const v1::TableRow& message, plan::ExperimentReader* reader
 }
 
 // False: the coordinator has no tables.
-absl::StatusOr<bool> RowsOfCoordinator(const std::string& address, JobId job, const Visit& visit) {
-  ASSIGN_OR_RETURN(const auto client, Client::Connect(address));
+absl::StatusOr<bool> RowsOfCoordinator(const Globals& globals, JobId job, const Visit& visit) {
+  ASSIGN_OR_RETURN(const auto client, Client::Connect(globals.coordinator, globals.tls));
   const auto tables = v1::Tables::NewStub(client->channel());
   v1::ListTableRowsRequest request;
   request.set_job(job.value);
@@ -83,7 +83,7 @@ absl::StatusOr<bool> RowsOfCoordinator(const std::string& address, JobId job, co
 
 absl::Status TableRows(const Globals& globals, Source& source, JobId job, const Visit& visit) {
   if (!globals.db.empty()) return RowsOfDatabase(globals.db, job, visit);
-  ASSIGN_OR_RETURN(const bool has_tables, RowsOfCoordinator(globals.coordinator, job, visit));
+  ASSIGN_OR_RETURN(const bool has_tables, RowsOfCoordinator(globals, job, visit));
   if (has_tables) return absl::OkStatus();
   ASSIGN_OR_RETURN(const auto rows, source.Results(job, /*with_samples=*/false));
   for (const RowView& view : rows) visit(view.row);
