@@ -87,8 +87,11 @@ std::vector<std::string> Dispatcher::ReasonsOf(const LiveJob& job) {
     lines.push_back(absl::StrCat(Plural(count, "experiment"), " started on ", Away(worker)));
   }
   for (const auto& [slot, count] : next) {
-    lines.push_back(absl::StrCat(Plural(count, "experiment"), " in the lease of worker ",
-                                 slot.worker.value, " slot ", slot.index));
+    const std::string whose =
+        fleet_.Find(slot.worker) == nullptr
+            ? Away(slot.worker)
+            : absl::StrCat("worker ", slot.worker.value, " slot ", slot.index);
+    lines.push_back(absl::StrCat(Plural(count, "experiment"), " in the lease of ", whose));
   }
   for (const auto& [group, first] : waiting) {
     const auto& [device, environment, needs] = group;
@@ -141,6 +144,9 @@ absl::StatusOr<std::vector<std::string>> Dispatcher::ExplainWaiting(ExperimentId
     if (live->running) {
       if (fleet_.Find(live->worker) != nullptr) return {};
       return {absl::StrCat("started on ", Away(live->worker))};
+    }
+    if (live->lease && fleet_.Find(live->worker) == nullptr) {
+      return {absl::StrCat("is in lease ", live->lease.value, " of ", Away(live->worker))};
     }
     if (live->lease) {
       return {absl::StrCat("is in lease ", live->lease.value, " of worker ", live->worker.value,

@@ -72,7 +72,7 @@ class Full(ChaosTest):
             spool = fleet.worker_state(0) / "spool"
             wait_until(lambda: "could not be stored" in fleet.coordinator.tail(), "the coordinator to say so")
             self.assertIn("full", fleet.coordinator.tail())
-            self.assertTrue(list(spool.glob("*.result")), "kept by the worker")
+            wait_until(lambda: list(spool.glob("*.result")), "the worker to keep its result")
             self.assertEqual(fleet.done(job), 0)
             # Reading goes on meanwhile.
             self.assertEqual(fleet.ctl("status", "--json").code, 0)

@@ -77,13 +77,14 @@ class Stopped(ChaosTest):
         with ChaosFleet(workers=1) as fleet:
             job = fleet.run_models({"waits": ["gate a"], "next": []})
             fleet.wait_started("waits")
+            wait_until(lambda: fleet.sql("SELECT 1 FROM attempt WHERE state = 'running'"), "the coordinator to hear it")
             worker = fleet.sql("SELECT id FROM worker")[0][0]
             self.stop(fleet.workers[0].pid)
-            def said(*words: str) -> int:
+            def said(*words: str) -> float:
                 """For how many seconds explain says that the worker was not heard."""
-                found = re.search(rf"{worker}, which is not connected and was not heard for (\d+) s",
+                found = re.search(rf"{worker}, which is not connected and was not heard for ([\d.]+) s",
                                   fleet.ctl("explain", job, *words).expect(0).out)
-                return int(found.group(1)) if found else 0
+                return float(found.group(1)) if found else 0
 
             age = wait_until(said, "explain to say that the worker is away, and how long", 20)
             # The age grows, also past the end of the lease, and the experiment itself says so too.
