@@ -6,6 +6,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,6 +22,32 @@ namespace dynbench::tls {
 namespace {
 
 constexpr unsigned char kHttp2[] = {2, 'h', '2'};  // ALPN; a gRPC server wants it
+
+// OpenSSL writes to the socket without MSG_NOSIGNAL: where the other side hung up, the kernel sends
+// this thread a SIGPIPE, which would end a program that has not ignored it. It is taken back here.
+class NoPipeSignal {
+ public:
+  NoPipeSignal() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~NoPipeSignal() {
+    const timespec at_once{};
+    while (!was_pending_ && sigtimedwait(&pipe_, nullptr, &at_once) == SIGPIPE) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoPipeSignal(const NoPipeSignal&) = delete;
+  NoPipeSignal& operator=(const NoPipeSignal&) = delete;
+
+ private:
+  sigset_t pipe_{}, before_{};
+  bool was_pending_ = false;
+};
 
 struct HostPort {
   std::string host, port;
@@ -207,6 +234,7 @@ Diagnosis Diagnose(const std::string& address, const std::string& folder, int64_
     const absl::Status usable = CheckFolder(folder, UnixNow());
     if (!usable.ok()) return {std::string(usable.message()), std::nullopt};
   }
+  const NoPipeSignal no_signal;
   const HostPort to = Split(address);
   const Connection connection(to, MonotonicNow() + timeout_ms * kNsPerMs);
   if (connection.fd() < 0) return {};

@@ -2,6 +2,12 @@
 // fleet's certificates (report D17): each must be told in words that name it, and what to do.
 #include "common/tls/diagnosis.h"
 
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <thread>
+
 #include "gmock/gmock.h"
 #include "tests/unit/tls/test_certificates.h"
 #include "tests/unit/tls/tls_server.h"
@@ -88,6 +94,29 @@ TEST_F(DiagnosisTest, OnlyOneSideSpeaksTls) {
 TEST_F(DiagnosisTest, OurOwnFolderIsLookedAtFirst) {
   chmod(KeyFile(client_).c_str(), 0644);
   EXPECT_THAT(Diagnose("127.0.0.1:1", client_).cause, HasSubstr("open to others (mode 0644)"));
+}
+
+// As a coordinator without free descriptors does. The kernel then ends writers by a signal.
+TEST_F(DiagnosisTest, OneThatHangsUpAtOnceEndsNobody) {
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in bound{};
+  bound.sin_family = AF_INET;
+  bound.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof bound;
+  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&bound), size), 0);
+  ASSERT_EQ(listen(listener, 64), 0);
+  getsockname(listener, reinterpret_cast<sockaddr*>(&bound), &size);
+  std::thread hangs_up([listener] {
+    for (int fd = 0; (fd = accept(listener, nullptr, nullptr)) >= 0;) close(fd);
+  });
+  for (int i = 0; i < 200; ++i) {
+    for (const std::string& folder : {std::string(), client_}) {
+      Diagnose("127.0.0.1:" + std::to_string(ntohs(bound.sin_port)), folder);
+    }
+  }
+  shutdown(listener, SHUT_RDWR);
+  hangs_up.join();
+  close(listener);
 }
 
 TEST_F(DiagnosisTest, NobodyListens) {
