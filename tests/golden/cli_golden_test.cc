@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -19,28 +17,10 @@
 namespace dynbench::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
-class Golden : public ::testing::Test {
+class Golden : public SeededTest<&golden::SeedStore> {
  protected:
-  static void SetUpTestSuite() {
-    unsetenv("DYNBENCH_COORDINATOR");
-    std::string pattern = (fs::temp_directory_path() / "dynbench-golden.XXXXXX").string();
-    folder_ = new std::string(mkdtemp(pattern.data()));
-    const absl::Status seeded = golden::SeedStore(*folder_ + "/seeded.db");
-    ASSERT_TRUE(seeded.ok()) << seeded;
-  }
-  static void TearDownTestSuite() {
-    fs::remove_all(*folder_);
-    delete folder_;
-  }
-
-  static Ran Type(const std::vector<std::string>& words) { return RunIn(*folder_, words); }
-
-  static std::string* folder_;
+  static Ran Type(const std::vector<std::string>& words) { return RunIn(folder_, words); }
 };
-
-std::string* Golden::folder_ = nullptr;
 
 TEST_F(Golden, HelpOfEveryVerb) {
   CommandTree tree;
@@ -119,7 +99,7 @@ TEST_F(Golden, ATestThatTheJobLacks) {
 // `export` and `results --output` write the rows that `results --csv` prints.
 TEST_F(Golden, UpstreamsFiles) {
   const auto text = [](const std::string& name) -> std::string {
-    std::ifstream file(*folder_ + "/" + name);
+    std::ifstream file(folder_ + "/" + name);
     EXPECT_TRUE(file) << name;
     return {std::istreambuf_iterator<char>(file), {}};
   };

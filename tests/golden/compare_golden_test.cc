@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -17,33 +15,16 @@
 namespace dynbench::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-class CompareGolden : public ::testing::Test {
+class CompareGolden : public SeededTest<&golden::SeedCompare> {
  protected:
-  static void SetUpTestSuite() {
-    unsetenv("DYNBENCH_COORDINATOR");
-    std::string pattern = (fs::temp_directory_path() / "dynbench-compare.XXXXXX").string();
-    folder_ = new std::string(mkdtemp(pattern.data()));
-    const absl::Status seeded = golden::SeedCompare(*folder_ + "/compare.db");
-    ASSERT_TRUE(seeded.ok()) << seeded;
-  }
-  static void TearDownTestSuite() {
-    fs::remove_all(*folder_);
-    delete folder_;
-  }
-
   static Ran Type(std::vector<std::string> words) {
     words.insert(words.begin(), "compare");
-    words.insert(words.end(), {"--db", "compare.db"});
-    return RunIn(*folder_, words);
+    words.insert(words.end(), {"--db", kDatabase});
+    return RunIn(folder_, words);
   }
-
-  static std::string* folder_;
 };
-
-std::string* CompareGolden::folder_ = nullptr;
 
 TEST_F(CompareGolden, EveryOutputOfTwoBuilds) {
   const std::pair<const char*, std::vector<std::string>> cases[] = {

@@ -2,6 +2,8 @@
 // file in tests/golden/cli.
 #pragma once
 
+#include <stdlib.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "gtest/gtest.h"
 #include "tools/dynbenchctl/run.h"
 
@@ -26,6 +29,24 @@ inline Ran RunIn(const std::string& folder, const std::vector<std::string>& word
   const int code = RunCommand(words, Terminal{out, err}, folder, "/bin/dynbenchctl");
   return {code, out.str(), err.str()};
 }
+
+// A fixture whose tests share one folder with one database, which `Seed` fills before the first.
+template <absl::Status (*Seed)(const std::string& path)>
+class SeededTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    unsetenv("DYNBENCH_COORDINATOR");
+    unsetenv("DYNBENCH_TLS");
+    std::string pattern = std::filesystem::temp_directory_path() / "dynbench-golden.XXXXXX";
+    folder_ = mkdtemp(pattern.data());
+    const absl::Status seeded = Seed(folder_ + "/" + kDatabase);
+    ASSERT_TRUE(seeded.ok()) << seeded;
+  }
+  static void TearDownTestSuite() { std::filesystem::remove_all(folder_); }
+
+  static constexpr char kDatabase[] = "seeded.db";
+  static inline std::string folder_;
+};
 
 // Compares with the file, or writes it under DYNBENCH_GOLDEN_UPDATE.
 inline void CompareWithFile(const std::string& name, const std::string& text) {

@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-
 #include "nlohmann/json.hpp"
 #include "tests/golden/golden_testing.h"
 #include "tests/golden/seeded_nights.h"
@@ -14,32 +11,15 @@
 namespace dynbench::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-class NightsGolden : public ::testing::Test {
+class NightsGolden : public SeededTest<&golden::SeedNights> {
  protected:
-  static void SetUpTestSuite() {
-    unsetenv("DYNBENCH_COORDINATOR");
-    std::string pattern = (fs::temp_directory_path() / "dynbench-nights.XXXXXX").string();
-    folder_ = new std::string(mkdtemp(pattern.data()));
-    const absl::Status seeded = golden::SeedNights(*folder_ + "/nights.db");
-    ASSERT_TRUE(seeded.ok()) << seeded;
-  }
-  static void TearDownTestSuite() {
-    fs::remove_all(*folder_);
-    delete folder_;
-  }
-
   static Ran Type(std::vector<std::string> words) {
-    words.insert(words.end(), {"--db", "nights.db"});
-    return RunIn(*folder_, words);
+    words.insert(words.end(), {"--db", kDatabase});
+    return RunIn(folder_, words);
   }
-
-  static std::string* folder_;
 };
-
-std::string* NightsGolden::folder_ = nullptr;
 
 TEST_F(NightsGolden, WhatTheyPrint) {
   const std::pair<const char*, std::vector<std::string>> cases[] = {
