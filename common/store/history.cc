@@ -19,9 +19,10 @@ std::string NewestOfEach(const std::string& where) {
       " WHERE e.id IN (SELECT id FROM (SELECT x.id AS id, row_number() OVER"
       " (PARTITION BY x.series, x.environment ORDER BY x.id DESC) AS age"
       " FROM experiment x JOIN result y ON y.experiment = x.id"
+      " JOIN experiment_plan p ON p.experiment = x.id"
       " WHERE y.outcome IN ('passed', 'failed') AND (?1 = 0 OR x.id <= ?1)"
-      " AND coalesce(json_extract(x.plan, '$.pair'), 0) = 0"
-      " AND coalesce(json_array_length(x.plan, '$.diagnostics'), 0) = 0"
+      " AND coalesce(json_extract(p.plan, '$.pair'), 0) = 0"
+      " AND coalesce(json_array_length(p.plan, '$.diagnostics'), 0) = 0"
       " AND ",
       where, ") WHERE age <= ?2) ORDER BY e.id");
 }

@@ -5,6 +5,7 @@
 #include "common/base/check.h"
 #include "common/base/status.h"
 #include "common/store/schema_v1.h"
+#include "common/store/schema_v10.h"
 #include "common/store/schema_v2.h"
 #include "common/store/schema_v3.h"
 #include "common/store/schema_v4.h"
@@ -66,7 +67,7 @@ absl::Status ApplyStep(sqlite3* db, const Migration& step) {
 const std::vector<Migration>& Migrations() {
   static const auto* const migrations = new std::vector<Migration>{
       {1, kSchemaV1}, {2, kSchemaV2}, {3, kSchemaV3}, {4, kSchemaV4}, {5, kSchemaV5},
-      {6, kSchemaV6}, {7, kSchemaV7}, {8, kSchemaV8}, {9, kSchemaV9}};
+      {6, kSchemaV6}, {7, kSchemaV7}, {8, kSchemaV8}, {9, kSchemaV9}, {10, kSchemaV10}};
   CHECK_EQ(migrations->back().version, kSchemaVersion);
   return *migrations;
 }

@@ -20,8 +20,9 @@ absl::StatusOr<LeaseEpoch> LastEpoch(Database& db) {
 
 absl::Status LoadOpenExperiments(Database& db, std::vector<OpenExperiment>* experiments) {
   Statement query(db,
-                  "SELECT e.id, e.job, e.plan, e.lease, l.worker, l.slot, e.state = 'running'"
+                  "SELECT e.id, e.job, p.plan, e.lease, l.worker, l.slot, e.state = 'running'"
                   " FROM experiment e INDEXED BY experiment_open"
+                  " JOIN experiment_plan p ON p.experiment = e.id"
                   " LEFT JOIN lease l ON l.epoch = e.lease"
                   " WHERE e.state <> 'done' ORDER BY e.id");
   return ForEachRow(query, [&](const Statement& row) {

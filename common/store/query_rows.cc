@@ -39,11 +39,12 @@ JobRow ReadJob(const Statement& row) {
 const std::string& RowSelect(bool with_samples) {
   // The current lease of an open experiment, that of the result of a done one.
   static const auto* const columns = new std::string(
-      "SELECT e.id, e.job, e.plan, e.state, e.attempts, l.worker, w.host, l.epoch,"
+      "SELECT e.id, e.job, p.plan, e.state, e.attempts, l.worker, w.host, l.epoch,"
       " coalesce(r.started_unix_ms, a.started_unix_ms), r.finished_unix_ms, l.slot, " +
       ResultColumns());
   static const char kFrom[] =
-      " FROM experiment e LEFT JOIN result r ON r.experiment = e.id"
+      " FROM experiment e JOIN experiment_plan p ON p.experiment = e.id"
+      " LEFT JOIN result r ON r.experiment = e.id"
       " LEFT JOIN lease l ON l.epoch = coalesce(r.lease, e.lease)"
       " LEFT JOIN worker w ON w.id = l.worker"
       " LEFT JOIN attempt a ON a.experiment = e.id AND a.lease = l.epoch";

@@ -33,13 +33,14 @@ void ForEachTableMetric(plan::Metrics& m, Visit&& visit) {
 const std::string& Sql() {
   static const auto* const sql = new std::string([] {
     std::string text =
-        "SELECT e.id, e.job, e.plan, e.state, e.attempts, coalesce(r.lease, e.lease), r.outcome,"
+        "SELECT e.id, e.job, p.plan, e.state, e.attempts, coalesce(r.lease, e.lease), r.outcome,"
         " r.status, r.phase, r.blame, r.error, r.batch_size, r.notes";
     plan::Metrics metrics;
     ForEachTableMetric(metrics,
                        [&](const char* name, auto&) { text += ", r." + std::string(name); });
     return text +
-           " FROM experiment e LEFT JOIN result r ON r.experiment = e.id"
+           " FROM experiment e JOIN experiment_plan p ON p.experiment = e.id"
+           " LEFT JOIN result r ON r.experiment = e.id"
            " WHERE e.job = ? AND e.id > ? ORDER BY e.id LIMIT ?";
   }());
   return *sql;

@@ -75,14 +75,16 @@ absl::StatusOr<ExperimentId> InsertExperiment(Database& db, JobId job, const pla
                                               ExperimentId retries) {
   Statement insert(db,
                    "INSERT INTO experiment(job, suite, model, mode, test, configuration, precision,"
-                   " device, environment, profile, start, series, partition, plan, state, retries)"
-                   " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?) RETURNING id");
+                   " device, environment, profile, start, series, partition, state, retries)"
+                   " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?) RETURNING id");
   insert.Bind(job, e.suite, e.model, ToString(e.mode), ToString(e.test), e.configuration,
               ToString(e.precision), e.device, e.environment, e.profile, ToString(e.start),
-              plan::SeriesKey(e), e.partition, plan::ToJson(e), NullIfNone(retries));
+              plan::SeriesKey(e), e.partition, NullIfNone(retries));
   ASSIGN_OR_RETURN(const bool row, insert.Step());
   const ExperimentId id(row ? insert.Int(0) : 0);
   RETURN_IF_ERROR(insert.Run());
+  Statement plan(db, "INSERT INTO experiment_plan(experiment, plan) VALUES (?, ?)");
+  RETURN_IF_ERROR(plan.Bind(id, plan::ToJson(e)).Run());
   return id;
 }
 

@@ -10,9 +10,8 @@ namespace {
 using nlohmann::json;
 
 struct Situation {
-  bool counts = false;     // the attempt's lease is the experiment's current one
-  bool received = false;   // this attempt's result came before
-  bool unstarted = false;  // its start was never recorded
+  bool counts = false;    // the attempt's lease is the experiment's current one
+  bool received = false;  // this attempt's result came before
 };
 
 #ifdef DYNBENCH_PLANT_UNFENCED_LATE_RESULT  // a planted bug: docs/reliability.md, "Simulation"
@@ -23,7 +22,7 @@ struct Situation {
 
 absl::StatusOr<Situation> Look(Database& db, const AttemptId& attempt) {
   Statement find(db, "SELECT " DYNBENCH_COUNTS
-                     ", a.received_unix_ms IS NOT NULL, a.state = 'leased'"
+                     ", a.received_unix_ms IS NOT NULL"
                      " FROM attempt a JOIN experiment e ON e.id = a.experiment"
                      " WHERE a.experiment = ? AND a.lease = ?");
   find.Bind(attempt.experiment, attempt.lease);
@@ -33,7 +32,7 @@ absl::StatusOr<Situation> Look(Database& db, const AttemptId& attempt) {
         "experiment ", attempt.experiment.value, " was never leased under ", attempt.lease.value,
         "; this result belongs to another coordinator's database"));
   }
-  return Situation{find.Int(0) != 0, find.Int(1) != 0, find.Int(2) != 0};
+  return Situation{find.Int(0) != 0, find.Int(1) != 0};
 }
 
 // What is kept of a result that does not count.
@@ -67,6 +66,11 @@ absl::StatusOr<Acceptance> RecordResult(Database& db, const AttemptId& attempt,
   ASSIGN_OR_RETURN(const Situation situation, Look(db, attempt));
   if (situation.received) return Acceptance::kDuplicate;
   RETURN_IF_ERROR(InsertLog(db, attempt, log, received_at));
+  // Before its attempt ends: a trigger counts the start of one that is still as it was leased.
+  if (situation.counts) {
+    RETURN_IF_ERROR(InsertResult(db, attempt.experiment, attempt.lease, result,
+                                 {started_at, finished_at, received_at}));
+  }
   Statement update(db,
                    "UPDATE attempt SET state = ?, started_unix_ms = coalesce(started_unix_ms, ?),"
                    " finished_unix_ms = ?, received_unix_ms = ?, evidence = ? WHERE experiment = ? "
@@ -75,14 +79,7 @@ absl::StatusOr<Acceptance> RecordResult(Database& db, const AttemptId& attempt,
               situation.counts ? std::nullopt : std::optional<std::string>(Evidence(result)),
               attempt.experiment, attempt.lease);
   RETURN_IF_ERROR(update.Run());
-  if (!situation.counts) return Acceptance::kSuperseded;
-  if (situation.unstarted) {
-    Statement count(db, "UPDATE experiment SET attempts = attempts + 1 WHERE id = ?");
-    RETURN_IF_ERROR(count.Bind(attempt.experiment).Run());
-  }
-  RETURN_IF_ERROR(InsertResult(db, attempt.experiment, attempt.lease, result,
-                               {started_at, finished_at, received_at}));
-  return Acceptance::kCounted;
+  return situation.counts ? Acceptance::kCounted : Acceptance::kSuperseded;
 }
 
 absl::Status Conclude(Database& db, ExperimentId experiment, plan::Outcome outcome,

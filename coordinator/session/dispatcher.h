@@ -224,6 +224,10 @@ class Dispatcher {
   void OnPhase(const v1::PhaseChanged& phase);
   void OnFinished(const WorkerId& worker, v1::AttemptFinished& finished, Imported imported);
   void OnResultCommitted(const std::shared_ptr<PendingResult>& result, const absl::Status& status);
+  // Tells the worker that the store has it. Those that take groups get one message for all that a
+  // turn of the loop has: a message costs more than what it says.
+  void Acknowledge(const WorkerId& worker, const AttemptId& attempt);
+  void SendAcknowledgements();
   void OnLog(const v1::LogChunk& chunk);
   void OnSlots(ConnectedWorker& worker);
   void Leave(const WorkerId& worker);
@@ -310,7 +314,8 @@ class Dispatcher {
   EnvironmentKeeper environments_;
   MonotonicTime next_open_spans_;
   std::map<LeaseEpoch, PendingGrant> pending_grants_;
-  std::set<SlotId> stopped_slots_;  // by the scheduler, for equal failures
+  std::map<WorkerId, std::vector<AttemptId>> acknowledged_;  // not yet told
+  std::set<SlotId> stopped_slots_;                           // by the scheduler, for equal failures
   std::set<JobId> dirty_;
   MonotonicTime started_at_;
   int results_not_stored_ = 0;  // in a row

@@ -324,11 +324,7 @@ void Dispatcher::OnResultCommitted(const std::shared_ptr<PendingResult>& pending
         "it is of another database and is dropped",
         pending->worker.value, attempt.lease.value, attempt.experiment.value);
   }
-  if (worker != nullptr) {
-    v1::CoordinatorMessage message;
-    *message.mutable_acknowledged()->mutable_attempt() = proto::ToProto(attempt);
-    worker->link->Send(std::move(message));
-  }
+  if (worker != nullptr) Acknowledge(pending->worker, attempt);
   if (observer_ != nullptr) observer_->ResultCommitted(MonotonicNow() - pending->arrived_at);
   if (unknown || pending->acceptance != store::Acceptance::kCounted) return;
   if (LiveExperiment* live = live_.Find(attempt.experiment)) {
@@ -346,6 +342,31 @@ void Dispatcher::OnResultCommitted(const std::shared_ptr<PendingResult>& pending
   Feed(scheduler::Finished{attempt});
   Conclude(attempt.experiment, pending->message, attempt.lease,
            static_cast<double>(pending->finished_at.ms - pending->started_at.ms) / 1000);
+}
+
+void Dispatcher::Acknowledge(const WorkerId& worker, const AttemptId& attempt) {
+  if (acknowledged_.empty()) loop_->Post([this] { SendAcknowledgements(); });
+  acknowledged_[worker].push_back(attempt);
+}
+
+void Dispatcher::SendAcknowledgements() {
+  for (const auto& [id, attempts] : std::exchange(acknowledged_, {})) {
+    const ConnectedWorker* worker = fleet_.Find(id);
+    if (worker == nullptr) continue;  // it sends them again when it is back
+    v1::CoordinatorMessage message;
+    for (const AttemptId& attempt : attempts) {
+      v1::ResultAcknowledged& told = *message.mutable_acknowledged();
+      if (!told.has_attempt()) {
+        *told.mutable_attempt() = proto::ToProto(attempt);
+      } else if (worker->hello.takes_acknowledged_groups()) {
+        *told.add_more() = proto::ToProto(attempt);
+      } else {
+        worker->link->Send(std::exchange(message, {}));
+        *message.mutable_acknowledged()->mutable_attempt() = proto::ToProto(attempt);
+      }
+    }
+    worker->link->Send(std::move(message));
+  }
 }
 
 void Dispatcher::OnSlots(ConnectedWorker& worker) {

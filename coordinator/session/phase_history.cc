@@ -25,7 +25,9 @@ double Quantile(std::vector<float> values, double q) {
   return *at;
 }
 
-struct Level {
+}  // namespace
+
+struct PhaseHistory::Level {
   const std::string* key;
   size_t enough;
   int64_t floor_ms;
@@ -33,16 +35,14 @@ struct Level {
   const char* name;
 };
 
-}  // namespace
-
 void PhaseHistory::Add(const std::string& key, size_t kept,
                        const std::vector<plan::PhaseSpan>& phases) {
-  Durations& durations = seconds_[key];
+  PhaseDurations& of_phase = durations_[key];
   for (const plan::PhaseSpan& span : phases) {
     if (DependsOnOthers(span.phase)) continue;
-    std::vector<float>& values = durations[static_cast<size_t>(span.phase)];
-    values.push_back(static_cast<float>(span.duration_ns) * 1e-9F);
-    if (values.size() > kept) values.erase(values.begin());
+    Durations& durations = of_phase[static_cast<size_t>(span.phase)];
+    durations.seconds.Add(static_cast<float>(span.duration_ns) * 1e-9F, kept);
+    durations.learned.reset();
   }
 }
 
@@ -58,6 +58,22 @@ void PhaseHistory::Observe(const PredictionKeys& keys, const std::vector<plan::P
   Add(keys.suite, kKeptOfSuite, phases);
 }
 
+const LearnedLimit& PhaseHistory::Learned(plan::Phase phase, const Durations& durations,
+                                          const Level& level) {
+  if (durations.learned) return *durations.learned;
+  const std::vector<float>& seconds = durations.seconds.values();
+  const double longest_s = Quantile(seconds, level.quantile);
+  const auto learned_ms = static_cast<int64_t>(kFactor * longest_s * 1000);
+  const std::string of = absl::StrFormat("%s of %d runs of the %s (%.1f s)",
+                                         level.quantile < 1 ? "the 99 % quantile" : "the longest",
+                                         seconds.size(), level.name, longest_s);
+  return durations.learned.emplace(
+      LearnedLimit{phase, std::max(level.floor_ms, learned_ms),
+                   learned_ms >= level.floor_ms
+                       ? absl::StrCat(kFactor, " times ", of)
+                       : absl::StrCat("the least limit; ", kFactor, " times ", of, " is less")});
+}
+
 std::vector<LearnedLimit> PhaseHistory::LimitsFor(const PredictionKeys& keys,
                                                   int64_t timeout_ms) const {
   std::vector<LearnedLimit> limits;
@@ -67,22 +83,18 @@ std::vector<LearnedLimit> PhaseHistory::LimitsFor(const PredictionKeys& keys,
       {&keys.model, kEnoughOfModel, kFloorMs, 1, "model"},
       {&keys.suite, kEnoughOfSuite, kSuiteFloorMs, kSuiteQuantile, "suite"},
   };
-  for (size_t i = 0; i < kPhases; ++i) {
-    for (const Level& level : levels) {
-      const auto found = seconds_.find(*level.key);
-      if (found == seconds_.end() || found->second[i].size() < level.enough) continue;
-      const double longest_s = Quantile(found->second[i], level.quantile);
-      const auto learned_ms = static_cast<int64_t>(kFactor * longest_s * 1000);
-      const int64_t limit_ms = std::max(level.floor_ms, learned_ms);
-      if (limit_ms >= timeout_ms) break;
-      const std::string of =
-          absl::StrFormat("%s of %d runs of the %s (%.1f s)",
-                          level.quantile < 1 ? "the 99 % quantile" : "the longest",
-                          found->second[i].size(), level.name, longest_s);
-      limits.push_back({static_cast<plan::Phase>(i), limit_ms,
-                        learned_ms >= level.floor_ms ? absl::StrCat(kFactor, " times ", of)
-                                                     : absl::StrCat("the least limit; ", kFactor,
-                                                                    " times ", of, " is less")});
+  std::array<const PhaseDurations*, std::size(levels)> found = {};
+  for (size_t i = 0; i < std::size(levels); ++i) {
+    const auto at = durations_.find(*levels[i].key);
+    if (at != durations_.end()) found[i] = &at->second;
+  }
+  for (size_t phase = 0; phase < kPhases; ++phase) {
+    for (size_t i = 0; i < std::size(levels); ++i) {
+      if (found[i] == nullptr) continue;
+      const Durations& durations = (*found[i])[phase];
+      if (durations.seconds.values().size() < levels[i].enough) continue;
+      const LearnedLimit& learned = Learned(static_cast<plan::Phase>(phase), durations, levels[i]);
+      if (learned.limit_ms < timeout_ms) limits.push_back(learned);
       break;
     }
   }

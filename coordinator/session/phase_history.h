@@ -23,6 +23,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -30,6 +31,7 @@
 
 #include "common/plan/result.h"
 #include "common/store/queries.h"
+#include "coordinator/session/newest.h"
 #include "coordinator/session/predictions.h"
 
 namespace dynbench::session {
@@ -61,11 +63,19 @@ class PhaseHistory {
 
  private:
   static constexpr size_t kPhases = static_cast<size_t>(plan::Phase::kReport) + 1;
-  using Durations = std::array<std::vector<float>, kPhases>;  // seconds, newest last
+  struct Level;
+  struct Durations {
+    Newest<float> seconds;
+    // What they bound, once somebody has asked since the last of them came.
+    mutable std::optional<LearnedLimit> learned;
+  };
+  using PhaseDurations = std::array<Durations, kPhases>;
 
+  static const LearnedLimit& Learned(plan::Phase phase, const Durations& durations,
+                                     const Level& level);
   void Add(const std::string& key, size_t kept, const std::vector<plan::PhaseSpan>& phases);
 
-  std::unordered_map<std::string, Durations> seconds_;
+  std::unordered_map<std::string, PhaseDurations> durations_;
   std::set<std::string> hung_;
 };
 

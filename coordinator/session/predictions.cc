@@ -37,9 +37,7 @@ double Quantile(const std::vector<double>& sorted, double q) {
 }  // namespace
 
 void Predictions::Add(const std::string& key, double seconds, size_t kept) {
-  std::vector<double>& values = seconds_[key];
-  values.push_back(seconds);
-  if (values.size() > kept) values.erase(values.begin());
+  seconds_[key].Add(seconds, kept);
 }
 
 void Predictions::LoadTypical(const std::map<std::string, plan::Suite>& suites) {
@@ -86,7 +84,7 @@ void Predictions::Observe(const PredictionKeys& keys, double seconds, const Work
 bool Predictions::Find(const std::string& key, Prediction* prediction) const {
   const auto found = seconds_.find(key);
   if (found == seconds_.end()) return false;
-  std::vector<double> sorted = found->second;
+  std::vector<double> sorted = found->second.values();
   std::sort(sorted.begin(), sorted.end());
   prediction->p50_s = Quantile(sorted, 0.5);
   prediction->p90_s = Quantile(sorted, 0.9);

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "common/base/ids.h"
@@ -17,6 +18,7 @@
 #include "common/plan/experiment.h"
 #include "common/plan/suite.h"
 #include "common/store/queries.h"
+#include "coordinator/session/newest.h"
 
 namespace dynbench::session {
 
@@ -75,13 +77,13 @@ class Predictions {
       REQUIRES(mu_);
 
   mutable Mutex mu_;
-  std::map<std::string, std::vector<double>> seconds_ GUARDED_BY(mu_);  // by key, newest last
+  std::unordered_map<std::string, Newest<double>> seconds_ GUARDED_BY(mu_);  // by key
   struct Typical {
     std::map<std::string, double> of_model;  // more than 0
     double median = 0, longest = 0;
   };
-  std::map<std::string, Typical> typical_ GUARDED_BY(mu_);  // by suite
-  std::map<std::string, WorkerId> homes_ GUARDED_BY(mu_);   // by key of a series
+  std::map<std::string, Typical> typical_ GUARDED_BY(mu_);           // by suite
+  std::unordered_map<std::string, WorkerId> homes_ GUARDED_BY(mu_);  // by key of a series
 };
 
 }  // namespace dynbench::session

@@ -63,6 +63,9 @@ class Coordinator::Link final : public session::WorkerLink {
                         LeaseEpoch(message.lease().epoch()), experiments);
     } else if (message.has_acknowledged()) {
       oracle->AcknowledgementSent(number_, proto::FromProto(message.acknowledged().attempt()));
+      for (const v1::AttemptId& attempt : message.acknowledged().more()) {
+        oracle->AcknowledgementSent(number_, proto::FromProto(attempt));
+      }
     } else if (message.has_revoke()) {
       coordinator_->world_->Note(
           "revoke sent", number_,

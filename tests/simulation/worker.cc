@@ -198,6 +198,7 @@ v1::WorkerMessage Worker::MakeHello() const {
   hello.set_inventory_json("{}");
   hello.set_makes_environments(true);
   hello.set_sends_objects(true);
+  hello.set_takes_acknowledged_groups(true);
   hello.set_process_start_unix_ms(process_start_ms_);
   hello.set_spooled_results(static_cast<int>(spool_.size()));
   for (const char* name : {"default", "nightly"}) {
@@ -315,6 +316,9 @@ void Worker::OnMessage(const v1::CoordinatorMessage& message) {
       return OnRevoke(message.revoke());
     case v1::CoordinatorMessage::kAcknowledged:
       spool_.erase(proto::FromProto(message.acknowledged().attempt()));
+      for (const v1::AttemptId& attempt : message.acknowledged().more()) {
+        spool_.erase(proto::FromProto(attempt));
+      }
       return;
     case v1::CoordinatorMessage::kDrain:
       return OnDrain(message.drain());

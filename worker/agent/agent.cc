@@ -252,6 +252,7 @@ v1::Hello Agent::MakeHello() {
   hello.set_sent_unix_ms(UnixNow().ms);
   hello.set_makes_environments(true);
   hello.set_sends_objects(true);
+  hello.set_takes_acknowledged_groups(true);
   hello.set_inventory_json(ToJson(options_.inventory).dump());
   for (const auto& [name, environment] : environments_->usable()) {
     *hello.add_environments() = ToProto(environment);
@@ -326,7 +327,11 @@ void Agent::OnMessage(const v1::CoordinatorMessage& message) {
     case v1::CoordinatorMessage::kRevoke:
       return OnRevoke(message.revoke());
     case v1::CoordinatorMessage::kAcknowledged:
-      return spool_.Remove(proto::FromProto(message.acknowledged().attempt()));
+      spool_.Remove(proto::FromProto(message.acknowledged().attempt()));
+      for (const v1::AttemptId& attempt : message.acknowledged().more()) {
+        spool_.Remove(proto::FromProto(attempt));
+      }
+      return;
     case v1::CoordinatorMessage::kWatchLog:
       return OnWatchLog(message.watch_log());
     case v1::CoordinatorMessage::kRestarting:

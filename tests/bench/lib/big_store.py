@@ -31,7 +31,8 @@ def multiply(path: str, jobs: int) -> None:
         db.execute(f"DROP TRIGGER {name}")
     db.execute("CREATE TEMP TABLE copies AS WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL"
                f" SELECT n + 1 FROM c WHERE n + 1 < {jobs}) SELECT n FROM c")
-    tables = ["job", "request", "partition", "lease", "experiment", "attempt", "result", "sample"]
+    tables = ["job", "request", "partition", "lease", "experiment", "experiment_plan",
+              "attempt", "result", "sample"]
     for table in tables:
         db.execute(f"CREATE TEMP TABLE template_{table} AS SELECT * FROM main.{table}")
     of_experiment = f"t.experiment + n * {size}"
@@ -41,6 +42,7 @@ def multiply(path: str, jobs: int) -> None:
     copy(db, "partition", {"job": "t.job + n"})
     copy(db, "lease", {"epoch": f"t.epoch + n * {leases}"})
     copy(db, "experiment", {"id": f"t.id + n * {size}", "job": "t.job + n"})
+    copy(db, "experiment_plan", {"experiment": of_experiment})
     copy(db, "attempt", {"experiment": of_experiment, "lease": of_lease})
     copy(db, "result", {"experiment": of_experiment, "lease": of_lease})
     copy(db, "sample", {"experiment": of_experiment})

@@ -66,6 +66,7 @@ v1::WorkerMessage LoadWorker::Hello() const {
   hello.set_host("load");
   hello.set_version(kVersion);
   hello.set_inventory_json(R"({"arch": "x86_64", "hostname": "load"})");
+  hello.set_takes_acknowledged_groups(true);
   hello.set_process_start_unix_ms(shared_->process_start_unix_ms);
   v1::Environment& environment = *hello.add_environments();
   environment.set_name("default");
@@ -163,7 +164,9 @@ void LoadWorker::OnMessage() {
     case v1::CoordinatorMessage::kLease:
       return OnLease(incoming_.lease());
     case v1::CoordinatorMessage::kAcknowledged:
-      return OnAcknowledged(incoming_.acknowledged().attempt());
+      OnAcknowledged(incoming_.acknowledged().attempt());
+      for (const v1::AttemptId& attempt : incoming_.acknowledged().more()) OnAcknowledged(attempt);
+      return;
     case v1::CoordinatorMessage::kRevoke:
       return OnRevoke(incoming_.revoke());
     default:

@@ -2,6 +2,8 @@
 // test checks what a user would see (rows, attempts, acknowledgements), never internals.
 #include "coordinator/session/dispatcher.h"
 
+#include <set>
+
 #include "common/store/queries.h"
 #include "tests/unit/coordinator/testing.h"
 
@@ -64,6 +66,42 @@ TEST_F(DispatcherTest, ADuplicateResultIsAcknowledgedAndCountedOnce) {
   const v1::Job after = client().Job(job);
   EXPECT_EQ(after.coverage().passed(), 1);
   EXPECT_EQ(after.coverage().failed(), 0);
+}
+
+TEST_F(DispatcherTest, ManyResultsAtOnceAreAllAcknowledgedInAFormThatTheWorkerReads) {
+  StartServer();
+  for (const bool groups : {true, false}) {
+    v1::Hello hello = HelloOf(groups ? "groups" : "singly");
+    hello.set_takes_acknowledged_groups(groups);
+    auto worker = Join(hello);
+    const int64_t job =
+        client()
+            .Submit(RequestFor({"mobilenetv2_100", "repvgg_a2", "ghostnet_100", "nfnet_l0",
+                                "mobilevit_s", "inception_v3", "visformer_small", "dm_nfnet_f0"}))
+            .job();
+    std::set<int64_t> open;
+    for (int finished = 0; finished < 8;) {
+      const v1::Lease lease = worker->NextLease();
+      ASSERT_GT(lease.experiments_size(), 0);
+      for (int i = 0; i < lease.experiments_size(); ++i, ++finished) {
+        open.insert(lease.experiments(i).id());
+        v1::AttemptId attempt;
+        attempt.set_experiment(lease.experiments(i).id());
+        attempt.set_lease(lease.epoch());
+        worker->Finish(attempt);
+      }
+      while (!open.empty()) {
+        const auto told = worker->Next([](const auto& m) { return m.has_acknowledged(); });
+        ASSERT_TRUE(told.has_value()) << open.size() << " are not acknowledged";
+        EXPECT_EQ(open.erase(told->acknowledged().attempt().experiment()), 1u);
+        EXPECT_TRUE(groups || told->acknowledged().more_size() == 0);
+        for (const auto& attempt : told->acknowledged().more()) {
+          EXPECT_EQ(open.erase(attempt.experiment()), 1u);
+        }
+      }
+    }
+    EXPECT_EQ(CountedInStore(job), 8);
+  }
 }
 
 TEST_F(DispatcherTest, AResultThatCannotBeReadIsARowAndNotLost) {

@@ -76,6 +76,14 @@ TEST(PhaseHistoryTest, ASeriesThatHungLastHasNoneUntilItPasses) {
   EXPECT_EQ(history.LimitsFor(KeysOf("a"), kTimeoutMs).size(), 1u);
 }
 
+TEST(PhaseHistoryTest, ALimitThatWasAskedForFollowsLaterRuns) {
+  PhaseHistory history;
+  for (int i = 0; i < 5; ++i) history.Observe(KeysOf("a"), Spans(plan::Phase::kCompile, 40));
+  EXPECT_EQ(LimitMs(history.LimitsFor(KeysOf("a"), kTimeoutMs), plan::Phase::kCompile), 160'000);
+  history.Observe(KeysOf("a"), Spans(plan::Phase::kCompile, 50));
+  EXPECT_GT(LimitMs(history.LimitsFor(KeysOf("a"), kTimeoutMs), plan::Phase::kCompile), 199'000);
+}
+
 TEST(PhaseHistoryTest, TheNewestRunsCount) {
   PhaseHistory history;
   history.Observe(KeysOf("a"), Spans(plan::Phase::kCompile, 400));

@@ -233,9 +233,13 @@ class ScriptedWorker {
     return message ? message->lease() : v1::Lease();
   }
   bool Acknowledged(const v1::AttemptId& attempt) {
+    const auto same = [&](const v1::AttemptId& other) {
+      return other.SerializeAsString() == attempt.SerializeAsString();
+    };
     return Next([&](const auto& m) {
-             return m.has_acknowledged() &&
-                    m.acknowledged().attempt().SerializeAsString() == attempt.SerializeAsString();
+             const auto& more = m.acknowledged().more();
+             return m.has_acknowledged() && (same(m.acknowledged().attempt()) ||
+                                             std::any_of(more.begin(), more.end(), same));
            })
         .has_value();
   }
