@@ -1,6 +1,8 @@
 """Does a window beside frozen lanes measure what a window alone does? In each process blocks of both kinds
-alternate in random order: before a block three other lanes are started and stopped in the middle of
-compiling, or there are none. The ratio of medians (frozen / alone), per process; the process is the unit.
+alternate: before a block three other lanes are started and stopped in the middle of compiling, or there are
+none. Two blocks that follow one another, one of each kind in a drawn order, are a pair: a host changes its
+pace by tens of per cent within a minute, so a ratio of medians (frozen / alone) is taken within each pair. A
+process's ratio is the median of those of its pairs; the process is the unit.
 """
 import argparse
 import math
@@ -115,13 +117,13 @@ class Others:
 
 
 def one_process(args, number: int, rng) -> dict:
-    """{kind: [ns]} of both sides together, by kind of block."""
-    order = ["frozen", "alone"] * args.blocks
-    rng.shuffle(order)
+    """{side: ratio}, and what each block measured."""
+    order = [kind for _ in range(args.blocks) for kind in rng.sample(["frozen", "alone"], 2)]
     with tempfile.TemporaryDirectory(prefix="bench-windows-") as folder:
         model_file = os.path.join(folder, "blocks_model.py")
         with open(os.path.join(HERE, "lib/blocks_model.py"), encoding="utf-8") as file:
-            text = file.read().replace("@FOLDER@", folder).replace("@CALLS@", str(2 * PAIRS))
+            text = file.read().replace("@FOLDER@", folder)
+            text = text.replace("@CALLS@", str(2 * PAIRS)).replace("@BLOCKS@", str(len(order)))
         with open(model_file, "w", encoding="utf-8") as file:
             file.write(text)
         runner = runner_driver.Runner(args.runner, args.python)
@@ -150,12 +152,15 @@ def one_process(args, number: int, rng) -> dict:
             runner.close()
     if not result or result.get("status") != "measured":
         raise SystemExit(f"bench: process {number} was not measured: {result}\n{measuring.stderr[-2000:]}")
-    samples = {"frozen": {"eager": [], "compiled": []}, "alone": {"eager": [], "compiled": []}}
+    blocks, ratios = {}, {}
     for side in ("eager", "compiled"):
-        for block, kind in enumerate(order):
-            samples[kind][side] += result[f"{side}_ns"][block * PAIRS + 1:(block + 1) * PAIRS]
-    return {side: statistics.median(samples["frozen"][side]) / statistics.median(samples["alone"][side])
-            for side in ("eager", "compiled")}
+        medians = [statistics.median(result[f"{side}_ns"][b * PAIRS + 1:(b + 1) * PAIRS])
+                   for b in range(len(order))]
+        blocks[side] = [[kind, round(ns / 1e6, 4)] for kind, ns in zip(order, medians)]
+        ratios[side] = statistics.median(
+            medians[b + order[b:b + 2].index("frozen")] / medians[b + order[b:b + 2].index("alone")]
+            for b in range(0, len(order), 2))
+    return {"ratios": ratios, "blocks_ms": blocks}
 
 
 def interval(ratios, rng, rounds: int = 10000):
@@ -173,13 +178,13 @@ def main():
     for number in range(args.processes):
         processes.append(one_process(args, number, rng))
         print(f"bench: process {number + 1}: " + ", ".join(
-            f"{side} {ratio:.4f}" for side, ratio in processes[-1].items()), file=sys.stderr, flush=True)
+            f"{side} {ratio:.4f}" for side, ratio in processes[-1]["ratios"].items()), file=sys.stderr, flush=True)
     figures = {"processes": len(processes)}
     for side in ("eager", "compiled"):
-        ratios = [p[side] for p in processes]
+        ratios = [p["ratios"][side] for p in processes]
         figures[f"{side}_ratio"] = report.geomean(ratios)
         figures[f"{side}_ratio_low"], figures[f"{side}_ratio_high"] = interval(ratios, rng)
-    result = report.report("windows", figures, {"ratios": processes, "seed": args.seed,
+    result = report.report("windows", figures, {"by_process": processes, "seed": args.seed,
                                                 "blocks": args.blocks, "frozen_lanes": args.lanes})
     report.print_report(result, args.json)
 

@@ -6,7 +6,7 @@ import time
 import torch
 
 FOLDER = "@FOLDER@"
-WARM_UP, CALLS = 10, int("@CALLS@")  # of both sides together; of a block
+WARM_UP, CALLS, BLOCKS = 10, int("@CALLS@"), int("@BLOCKS@")  # of both sides together; of a block
 _calls = 0
 
 
@@ -15,7 +15,7 @@ def _gate():
     global _calls
     _calls += 1
     block, call = divmod(_calls - WARM_UP - 1, CALLS)
-    if block < 0 or call:
+    if call or not 0 <= block < BLOCKS:  # the runner calls it once more after the last one
         return
     path = os.path.join(FOLDER, f"asked-{block}")
     if os.path.exists(path):  # the samples are taken again
