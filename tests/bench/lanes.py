@@ -3,12 +3,13 @@ models, cold. Shows the makespan of each, whether speedups and chosen kernels ar
 what happens to them when nobody is frozen.
 
 Sides take turns, `--rounds` times, each with new processes; whatever is done when `--limit` is reached is
-reported. With --bundle it runs from a tarball of tools/bundle, as on a host without sources.
+reported. Where a visit to a machine is several calls, `--earlier` takes the reports of those before: their
+runs count, and the script is not run again for a model that it has run. With --bundle it runs from a tarball of
+tools/bundle, as on a host without sources.
 """
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
 
+import lane_figures
 import peer
 import report
 
@@ -31,15 +33,18 @@ def parse():
     parser = argparse.ArgumentParser(prog="tools/bench lanes", description=__doc__)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--suite", default="timm", help="an installed suite or a file of your own (timm)")
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--batch-size", type=int, default=0, help="0: 64 on cuda, 2 on a CPU")
     parser.add_argument("--sides", default="auto,lanes1,unfrozen,upstream",
                         help="of lanes1, auto, unfrozen, upstream, lanesN (auto,lanes1,unfrozen,upstream)")
     parser.add_argument("--test", choices=["performance", "accuracy"], default="performance")
     parser.add_argument("--upstream-models", default="",
-                        help="those that upstream's script runs (default: all); seconds a model are compared")
+                        help="those that upstream's script runs (default: all)")
     parser.add_argument("--rounds", type=int, default=1, help="processes a side (1)")
-    parser.add_argument("--limit", type=float, default=3600, help="seconds after which no side begins")
+    parser.add_argument("--limit", type=float, default=3600,
+                        help="seconds after which no side begins, nor a model of upstream's script (3600)")
+    parser.add_argument("--earlier", default="", help="reports of earlier calls, with commas; their runs count")
     parser.add_argument("--bundle", help="a tarball of tools/bundle to run from")
     parser.add_argument("--bin", help="a folder with the programs (default: the release build)")
     parser.add_argument("--environments", help="where the runner is kept (default: build/bench-environments)")
@@ -50,6 +55,7 @@ def parse():
     args = parser.parse_args()
     args.models = args.models.split(",")
     args.upstream_models = args.upstream_models.split(",") if args.upstream_models else args.models
+    args.suite = os.path.abspath(args.suite) if args.suite.endswith(".yaml") else args.suite
     args.batch_size = args.batch_size or (64 if args.device == "cuda" else 2)
     return args
 
@@ -96,10 +102,10 @@ def run_ours(args, side: str, environments: str) -> dict:
     fleet = LaneFleet(args.python, environments, lanes, freeze, args.device)
     try:
         wall_s, rows = fleet.submit(
-            "timm", f"--{args.test}", "--inference", "--bfloat16", "--backend=inductor",
+            args.suite, f"--{args.test}", "--inference", "--bfloat16", "--backend=inductor",
             "--disable-cudagraphs", "--batch-size", str(args.batch_size), "--models",
             ",".join(args.models), "--start", "cold", "--device", args.device)
-        return {"side": side, "wall_s": wall_s, "s_per_model": wall_s / len(args.models),
+        return {"side": side, "wall_s": wall_s,
                 "rows": {r["experiment"]["model"]: {
                     "status": r["status"], "notes": r.get("notes", []), **r.get("metrics", {})}
                     for r in rows},
@@ -108,71 +114,46 @@ def run_ours(args, side: str, environments: str) -> dict:
         fleet.close()
 
 
-def run_upstream(args) -> dict:
+def run_upstream(args, run, has_time, keep) -> None:
+    """Fills in `run`: the models that lack, one after the other, as long as `has_time`; `keep` after each."""
     script = peer.Upstream(args.python, len(os.sched_getaffinity(0)), args.device, args.batch_size)
+    run["command"] = script.arguments(args.test, ["--only=MODEL", "--output=FILE"])
     try:
-        wall_s, rows = script.run(args.test, args.upstream_models, None)
-        told = {}
-        for model, row in rows.items():
-            told[model] = {"status": row.get("accuracy", "measured")}
-            if "speedup" in row:
-                told[model]["speedup"] = float(row["speedup"])
-                told[model]["compilation_latency_s"] = float(row["compilation_latency"])
-        return {"side": "upstream", "wall_s": wall_s,
-                "s_per_model": wall_s / len(args.upstream_models), "rows": told,
-                "command": script.arguments(args.test, ["--only=MODEL", "--output=FILE"])}
+        while run["left"] and has_time():
+            model = run["left"].pop(0)
+            wall_s, row, told = script.cold(args.test, model)
+            run["wall_s"] += wall_s
+            run["rows"][model] = {"wall_s": wall_s, "status": lane_figures.NO_ROW if row is None
+                                  else row.get("accuracy", "measured")}
+            if row is None:
+                print(f"bench: upstream's script left no row for {model}:\n{told}", file=sys.stderr)
+            elif "speedup" in row:
+                run["rows"][model]["speedup"] = float(row["speedup"])
+                run["rows"][model]["abs_latency_ms"] = float(row["abs_latency"])
+                run["rows"][model]["eager_latency_ms"] = float(row["speedup"]) * float(row["abs_latency"])
+                run["rows"][model]["compilation_latency_s"] = float(row["compilation_latency"])
+            print(f"bench: upstream: {model}: {wall_s:.1f} s", file=sys.stderr, flush=True)
+            keep()
     finally:
         script.close()
 
 
-def speedups(runs, side: str) -> dict:
-    found = {}
-    for run in runs:
-        if run["side"] != side:
-            continue
-        for model, row in run["rows"].items():
-            if row.get("speedup"):
-                found.setdefault(model, []).append(row["speedup"])
-    return found
+def earlier_runs(args) -> list:
+    runs = []
+    for path in filter(None, args.earlier.split(",")):
+        with open(path, encoding="utf-8") as file:
+            runs += json.load(file)["details"]["runs"]
+    return runs
 
 
-def kernels_equal(runs, side: str):
-    """(models whose choices were those of one lane in some process, models with any choice)."""
-    chosen = {}
-    for run in runs:
-        for model, value in run.get("kernels", {}).items():
-            if value:
-                chosen.setdefault(model, {}).setdefault(run["side"], set()).add(value)
-    both = [c for c in chosen.values() if side in c and "lanes1" in c]
-    return sum(1 for c in both if c[side] & c["lanes1"]), len(both)
-
-
-def figures_of(runs) -> dict:
-    figures = {}
-    sides = sorted({run["side"] for run in runs})
-    for side in sides:
-        mine = [run for run in runs if run["side"] == side]
-        figures[f"{side}_s_per_model"] = statistics.median(run["s_per_model"] for run in mine)
-        figures[f"{side}_rounds"] = len(mine)
-    if "upstream" in sides:
-        for side in sides:
-            if side != "upstream":
-                figures[f"{side}_times_shorter_than_upstream"] = (
-                    figures["upstream_s_per_model"] / figures[f"{side}_s_per_model"])
-    base = "lanes1" if "lanes1" in sides else "upstream"
-    for side in sides:
-        ours, theirs = speedups(runs, side), speedups(runs, base)
-        if side == base or not set(ours) & set(theirs):
-            continue
-        low, high = report.geomean_ratio_interval(ours, theirs)
-        figures[f"{side}_speedup_over_{base}_low"], figures[f"{side}_speedup_over_{base}_high"] = low, high
-        ratios = [statistics.median(ours[m]) / statistics.median(theirs[m])
-                  for m in set(ours) & set(theirs)]
-        figures[f"{side}_worst_model_over_{base}"] = max(ratios, key=lambda r: abs(r - 1))
-        if side != "upstream" and base == "lanes1":
-            equal, of = kernels_equal(runs, side)
-            figures[f"{side}_models_with_equal_kernels"], figures[f"{side}_models_with_kernels"] = equal, of
-    return figures
+def write_report(args, runs, left_out) -> dict:
+    result = report.report("lanes", lane_figures.figures_of(runs, args.test), {
+        "runs": runs, "left_out": left_out, "device": args.device, "batch_size": args.batch_size,
+        "models": args.models, "test": args.test})
+    if args.output:
+        with open(args.output, "w", encoding="utf-8") as file:
+            json.dump(result, file, indent=1)
+    return result
 
 
 def table(runs, models) -> None:
@@ -198,7 +179,9 @@ def main():
     for side in sides:
         if side != "upstream":
             lanes_of(side)
-    runs, left_out = [], []
+    has_time = lambda: time.monotonic() - begun <= args.limit
+    runs, left_out = earlier_runs(args), []
+    before = {model for run in runs if run["side"] == "upstream" for model in run["rows"]}
     with tempfile.TemporaryDirectory(prefix="bench-lanes-") as folder:
         use_programs(args, folder)
         environments = os.path.abspath(args.environments or os.path.join(
@@ -206,19 +189,20 @@ def main():
         for number in range(args.rounds):
             # The other way round every second time: hosts drift.
             for side in sides if number % 2 == 0 else sides[::-1]:
-                if time.monotonic() - begun > args.limit:
+                if not has_time():
                     left_out.append(f"{side} of round {number + 1}")
                     continue
-                runs.append(run_upstream(args) if side == "upstream"
-                            else run_ours(args, side, environments))
-                print(f"bench: {side}: {runs[-1]['wall_s']:.1f} s, {runs[-1]['s_per_model']:.2f} s a model",
+                if side == "upstream":
+                    runs.append({"side": side, "wall_s": 0, "rows": {}, "left": [
+                        model for model in args.upstream_models if model not in before]})
+                    run_upstream(args, runs[-1], has_time, lambda: write_report(args, runs, left_out))
+                    left_out += [f"upstream's script on {model}" for model in runs[-1].pop("left")]
+                else:
+                    runs.append(run_ours(args, side, environments))
+                print(f"bench: {side}: {runs[-1]['wall_s']:.1f} s for {len(runs[-1]['rows'])} models",
                       file=sys.stderr, flush=True)
-                result = report.report("lanes", figures_of(runs), {
-                    "runs": runs, "left_out": left_out, "device": args.device,
-                    "batch_size": args.batch_size, "models": args.models, "test": args.test})
-                if args.output:
-                    with open(args.output, "w", encoding="utf-8") as file:
-                        json.dump(result, file, indent=1)
+                write_report(args, runs, left_out)
+    result = write_report(args, runs, left_out)
     report.print_report(result, args.json)
     if not args.json:
         table(runs, args.models)

@@ -48,34 +48,44 @@ class Upstream:
         return ([self.python, os.path.join(scripts_folder(), "timm_models.py"), f"--{test}"]
                 + self.flags + list(extra))
 
+    def call(self, test: str, models, caches: dict, extra=()):
+        """One process of the script: (wall seconds, {model: row}, the end of what it printed)."""
+        output = os.path.join(self.folder, f"{test}-{time.monotonic_ns()}.csv")
+        environment = dict(os.environ, TORCHBENCH_ONLY_MODELS=",".join(models), **caches)
+        begun = time.monotonic()
+        done = subprocess.run(self.arguments(test, [f"--output={output}", *extra]), env=environment,
+                              cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              check=False)
+        wall_s = time.monotonic() - begun
+        rows = {}
+        if done.returncode == 0 and os.path.exists(output):
+            with open(output, encoding="utf-8", newline="") as file:
+                rows = {row["name"]: row for row in csv.DictReader(file)}
+        return wall_s, rows, done.stdout.decode(errors="replace")[-2000:]
+
+    def cold(self, test: str, model: str):
+        """One model from empty caches: (wall seconds, its row or None, the end of what was printed)."""
+        # Not --cold-start-latency: with torch 2.14 the script's own fresh cache was hit by
+        # earlier calls' entries (3 s where an empty folder takes 23 s).
+        with tempfile.TemporaryDirectory(prefix="cold-", dir=self.folder) as empty:
+            wall_s, rows, told = self.call(test, [model], {
+                "TORCHINDUCTOR_CACHE_DIR": empty,
+                "TRITON_CACHE_DIR": os.path.join(empty, "triton")}, [f"--only={model}"])
+        return wall_s, rows.get(model), told
+
     def run(self, test: str, models, cache: str | None):
         """Returns (wall seconds, {model: row as dict}). Upstream's parent starts one child a model."""
-        output = os.path.join(self.folder, f"{test}-{time.monotonic_ns()}.csv")
-        environment = dict(os.environ, TORCHBENCH_ONLY_MODELS=",".join(models))
-        extra = [f"--output={output}"]
         if cache is not None:
-            environment["TORCHINDUCTOR_CACHE_DIR"] = cache
+            wall_s, rows, told = self.call(test, models, {"TORCHINDUCTOR_CACHE_DIR": cache})
+            if not rows:
+                raise SystemExit(f"bench: upstream's script failed:\n{told}")
+            return wall_s, rows
         # A cold run of several models shares one cache in upstream; one model a call is really cold.
-        calls = [[f"--only={m}"] for m in models] if cache is None else [[]]
-        wall_s = 0.0
+        total_s = 0.0
         rows = {}
-        for call in calls:
-            if cache is None:
-                # Not --cold-start-latency: with torch 2.14 the script's own fresh cache was hit by
-                # earlier calls' entries (3 s where an empty folder takes 23 s).
-                empty = tempfile.mkdtemp(prefix="cold-", dir=self.folder)
-                environment["TORCHINDUCTOR_CACHE_DIR"] = empty
-                environment["TRITON_CACHE_DIR"] = os.path.join(empty, "triton")
-            begun = time.monotonic()
-            done = subprocess.run(self.arguments(test, extra + call), env=environment,
-                                  cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  check=False)
-            wall_s += time.monotonic() - begun
-            if done.returncode != 0:
-                raise SystemExit(f"bench: upstream's script failed:\n{done.stdout.decode()[-2000:]}")
-            with open(output, encoding="utf-8", newline="") as file:
-                for row in csv.DictReader(file):
-                    rows[row["name"]] = row
-            if call:
-                os.remove(output)
-        return wall_s, rows
+        for model in models:
+            wall_s, rows[model], told = self.cold(test, model)
+            total_s += wall_s
+            if rows[model] is None:
+                raise SystemExit(f"bench: upstream's script failed:\n{told}")
+        return total_s, rows
