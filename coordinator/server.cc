@@ -145,7 +145,7 @@ absl::Status Server::Impl::Start(const ServerOptions& options) {
     ASSIGN_OR_RETURN(suites, plan::FindSuitesFolder());
   }
   ASSIGN_OR_RETURN(catalog_, plan::LoadCatalog(suites));
-  predictions_.LoadTypical(catalog_.suites);
+  for (const auto& [name, suite] : catalog_.suites) predictions_.LearnTypical(suite);
   RETURN_IF_ERROR(OpenStore(options));
   RETURN_IF_ERROR(KeepInstalledFiles());
   objects_ = std::make_unique<ObjectFolder>(options.state_dir + "/objects");

@@ -104,6 +104,7 @@ void Dispatcher::Recover(const store::OpenWork& work, const std::vector<plan::Re
     AddedJob job;
     job.job = ToProto(row);
     job.TakeFrom(requests[i]);
+    if (requests[i].inline_suite) predictions_->LearnTypical(*requests[i].inline_suite);
     for (const store::OpenExperiment* open : by_job[row.id]) {
       job.Append(open->experiment, *predictions_);
       job.Identify(job.live.size() - 1, row.id, open->id);

@@ -40,22 +40,19 @@ void Predictions::Add(const std::string& key, double seconds, size_t kept) {
   seconds_[key].Add(seconds, kept);
 }
 
-void Predictions::LoadTypical(const std::map<std::string, plan::Suite>& suites) {
+void Predictions::LearnTypical(const plan::Suite& suite) {
+  const auto told = [](const plan::ModelRules& model) { return model.typical_compile_s > 0; };
+  if (std::none_of(suite.models.begin(), suite.models.end(), told)) return;
   MutexLock lock(mu_);
-  for (const auto& [name, suite] : suites) {
-    std::vector<double> all;
-    Typical typical;
-    for (const plan::ModelRules& model : suite.models) {
-      if (model.typical_compile_s <= 0) continue;
-      typical.of_model[model.name] = model.typical_compile_s;
-      all.push_back(model.typical_compile_s);
-    }
-    if (all.empty()) continue;
-    std::sort(all.begin(), all.end());
-    typical.median = Quantile(all, 0.5);
-    typical.longest = all.back();
-    typical_[name] = std::move(typical);
+  Typical& typical = typical_[suite.name];
+  for (const plan::ModelRules& model : suite.models) {
+    if (told(model)) typical.of_model[model.name] = model.typical_compile_s;
   }
+  std::vector<double> all;
+  for (const auto& [model, seconds] : typical.of_model) all.push_back(seconds);
+  std::sort(all.begin(), all.end());
+  typical.median = Quantile(all, 0.5);
+  typical.longest = all.back();
 }
 
 void Predictions::Load(const std::vector<store::PastDuration>& past) {

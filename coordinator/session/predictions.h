@@ -48,9 +48,9 @@ class Predictions {
   // ratio between experiments, so the figure matters little.
   static constexpr double kUnknownSeconds = 60;
 
-  // What the suites' files say of their models (ModelRules::typical_compile_s). Once, before all
-  // else.
-  void LoadTypical(const std::map<std::string, plan::Suite>& suites) EXCLUDES(mu_);
+  // What a suite's file says of its models (ModelRules::typical_compile_s): of an installed one
+  // once, of a user's with every request that brings it. Of two words on a model the newer counts.
+  void LearnTypical(const plan::Suite& suite) EXCLUDES(mu_);
   // Oldest first.
   void Load(const std::vector<store::PastDuration>& past) EXCLUDES(mu_);
   // `worker` measured it; none: unknown.

@@ -174,6 +174,43 @@ TEST_F(DispatcherTest, AnExpiredLeaseGoesToAnotherWorkerAndTheLateResultIsSupers
   EXPECT_THAT(AttemptStates(first.experiments(0).id()), ElementsAre("superseded", "done"));
 }
 
+// A suite of the user's own that says how long its models compile: "b" longest.
+plan::Request OwnSuite() {
+  plan::Request request;
+  request.inline_suite.emplace();
+  request.inline_suite->name = "mine";
+  request.inline_suite->loader = "timm";
+  for (const auto& [name, seconds] : {std::pair{"a", 10.0}, {"b", 60.0}, {"c", 20.0}}) {
+    plan::ModelRules& model = request.inline_suite->models.emplace_back();
+    model.name = name;
+    model.batch_size = 1;
+    model.typical_compile_s = seconds;
+  }
+  request.tests = {plan::Test::kPerformance};
+  return request;
+}
+
+std::string FirstModelOf(const v1::Lease& lease) {
+  if (lease.experiments_size() == 0) return "no experiment";
+  return plan::ExperimentFromJson(lease.experiments(0).json())->model;
+}
+
+TEST_F(DispatcherTest, AUsersSuiteSaysWhoIsBegunFirst) {
+  StartServer();
+  auto worker = Join(HelloOf("a"));
+  client().Submit(OwnSuite());
+  EXPECT_EQ(FirstModelOf(worker->NextLease()), "b");
+}
+
+TEST_F(DispatcherTest, AUsersSuiteSaysWhoIsBegunFirstAfterARestartToo) {
+  StartServer();
+  client().Submit(OwnSuite());
+  server_.reset();
+  StartServer();
+  auto worker = Join(HelloOf("a"));
+  EXPECT_EQ(FirstModelOf(worker->NextLease()), "b");
+}
+
 TEST_F(DispatcherTest, ARestartedCoordinatorAdoptsWhatRuns) {
   StartServer();
   v1::Hello hello = HelloOf("a");

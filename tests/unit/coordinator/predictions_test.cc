@@ -53,17 +53,20 @@ TEST(PredictionsTest, AModelThatIsNewIsPlacedAsOneOfTheLongestOfItsSuite) {
   EXPECT_DOUBLE_EQ(predictions.Predict(Named("m7")).place_s, 7);
 }
 
-TEST(PredictionsTest, WithoutHistoryTheSuitesFileSaysWhoIsLong) {
+plan::Suite TimmWith(const std::vector<std::pair<std::string, double>>& models) {
   plan::Suite timm;
-  for (const auto& [name, seconds] : {std::pair{"short", 10.0}, {"middle", 20.0}, {"long", 60.0}}) {
-    plan::ModelRules model;
+  timm.name = "timm";
+  for (const auto& [name, seconds] : models) {
+    plan::ModelRules& model = timm.models.emplace_back();
     model.name = name;
     model.typical_compile_s = seconds;
-    timm.models.push_back(model);
   }
-  timm.models.emplace_back().name = "silent";
+  return timm;
+}
+
+TEST(PredictionsTest, WithoutHistoryTheSuitesFileSaysWhoIsLong) {
   Predictions predictions;
-  predictions.LoadTypical({{"timm", timm}});
+  predictions.LearnTypical(TimmWith({{"short", 10}, {"middle", 20}, {"long", 60}, {"silent", 0}}));
   EXPECT_FALSE(predictions.Known(Named("long"))) << "another machine's figure is no prediction";
   EXPECT_DOUBLE_EQ(predictions.Predict(Named("long")).place_s, 3 * Predictions::kUnknownSeconds);
   EXPECT_DOUBLE_EQ(predictions.Predict(Named("short")).place_s, Predictions::kUnknownSeconds / 2);
@@ -75,6 +78,16 @@ TEST(PredictionsTest, WithoutHistoryTheSuitesFileSaysWhoIsLong) {
   EXPECT_DOUBLE_EQ(predictions.Predict(Named("silent")).place_s, 100);
   predictions.Observe(Named("long"), 7);
   EXPECT_DOUBLE_EQ(predictions.Predict(Named("long")).place_s, 7) << "its own history wins";
+}
+
+TEST(PredictionsTest, TheNewerFilesWordOnAModelCountsAndTheOthersStay) {
+  Predictions predictions;
+  predictions.LearnTypical(TimmWith({{"a", 10}, {"b", 20}, {"c", 60}}));
+  predictions.LearnTypical(TimmWith({{"b", 40}, {"c", 0}}));
+  constexpr double kUnit = Predictions::kUnknownSeconds / 40;  // the median is 40 now
+  EXPECT_DOUBLE_EQ(predictions.Predict(Named("a")).place_s, 10 * kUnit);
+  EXPECT_DOUBLE_EQ(predictions.Predict(Named("b")).place_s, 40 * kUnit);
+  EXPECT_DOUBLE_EQ(predictions.Predict(Named("c")).place_s, 60 * kUnit);
 }
 
 TEST(PredictionsTest, TheHomeOfASeriesIsTheWorkerThatMeasuredItLast) {
