@@ -10,6 +10,7 @@ tools/bundle, as on a host without sources.
 import argparse
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -84,15 +85,29 @@ def digest(row) -> str:
     return (told.get("autotune") or {}).get("hash", "")
 
 
-def kernels_of(fleet) -> dict:
-    """{model: hash over everything that was chosen}; the store has the compiler's report."""
+PHASES = ("prepare", "load", "eager", "reference", "compile", "ready", "measure", "verify", "report")
+
+
+def phases_of(blob) -> dict:
+    """{phase: [seconds without frozen spans, frozen seconds]} of the store's numbers (docs/schema.md)."""
+    numbers = struct.unpack(f"<{len(blob or b'') // 8}q", blob or b"")
+    return {PHASES[phase]: [ns / 1e9, frozen_ns / 1e9]
+            for phase, ns, frozen_ns in zip(numbers[::3], numbers[1::3], numbers[2::3])}
+
+
+def told_by_store(fleet) -> dict:
+    """{model: what `results` does not print}: when it ran, where, its phases and what was chosen."""
     import sqlite3
 
     database = os.path.join(fleet.coordinator.state, "dynbench.db")
     with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as db:
-        rows = db.execute("SELECT e.model, r.compiler_report FROM result r"
-                          " JOIN experiment e ON e.id = r.experiment").fetchall()
-    return {model: digest({"compiler_report": text}) for model, text in rows}
+        rows = db.execute("SELECT e.model, r.started_unix_ms, r.finished_unix_ms, r.cores, r.phases,"
+                          " r.compiler_report FROM result r JOIN experiment e ON e.id = r.experiment").fetchall()
+    first = min((row[1] for row in rows if row[1]), default=0)
+    return {model: {"from_s": (begun - first) / 1000 if begun else None,
+                    "to_s": (ended - first) / 1000 if begun else None, "cores": cores,
+                    "phases": phases_of(phases), "kernels": digest({"compiler_report": report_text})}
+            for model, begun, ended, cores, phases, report_text in rows}
 
 
 def run_ours(args, side: str, environments: str) -> dict:
@@ -105,11 +120,12 @@ def run_ours(args, side: str, environments: str) -> dict:
             args.suite, f"--{args.test}", "--inference", "--bfloat16", "--backend=inductor",
             "--disable-cudagraphs", "--batch-size", str(args.batch_size), "--models",
             ",".join(args.models), "--start", "cold", "--device", args.device)
+        told = told_by_store(fleet)
         return {"side": side, "wall_s": wall_s,
                 "rows": {r["experiment"]["model"]: {
-                    "status": r["status"], "notes": r.get("notes", []), **r.get("metrics", {})}
-                    for r in rows},
-                "kernels": kernels_of(fleet), "idle": fleet.idle()}
+                    "status": r["status"], "notes": r.get("notes", []),
+                    **told.get(r["experiment"]["model"], {}), **r.get("metrics", {})} for r in rows},
+                "kernels": {model: t["kernels"] for model, t in told.items()}, "idle": fleet.idle()}
     finally:
         fleet.close()
 
@@ -157,7 +173,7 @@ def write_report(args, runs, left_out) -> dict:
 
 
 def table(runs, models) -> None:
-    shown = ("speedup", "eager_latency_ms", "abs_latency_ms", "eager_device_busy_ms",
+    shown = ("from_s", "to_s", "speedup", "eager_latency_ms", "abs_latency_ms", "eager_device_busy_ms",
              "compiled_device_busy_ms", "launch_canary_us", "compile_synchronized_s", "autotune_s",
              "window_wait_s", "window_repeats")
     for model in models:
