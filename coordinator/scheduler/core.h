@@ -87,6 +87,10 @@ class Core {
   void ConcludeTask(TaskRecord* record, plan::Outcome outcome, const std::string& status,
                     plan::Blame blame, const std::string& reason);
   void CountCrash(TaskRecord* record, const WorkerId& worker);
+  // It and the rest of its unit go elsewhere while they can; `device`: the slot's is to blame.
+  void SendElsewhere(TaskRecord* record, const Slot& slot, bool device);
+  // Whether a slot that fits is known on whose device it has not failed.
+  bool KnownElsewhere(const TaskRecord& record) const;
 
   // Leases.
   void Release(Lease* lease, ExperimentId experiment);
@@ -128,6 +132,11 @@ class Core {
   // Whether what of `job` waits in the class would miss the job's deadline at the share of slots
   // that it has.
   bool InDanger(const Job& job, int index, MonotonicTime now) const;
+  // Whether the slot can take what waits in the class, now or when its lease has ended.
+  bool CanTake(const SlotId& id, int index) const;
+  // Whether a task with slots that failed it can go to one that suits it better than `slot`: best
+  // is a worker that it did not come back from, then a slot there that did not fail it.
+  bool BetterElsewhere(const Slot& slot, int index, const WaitingTask& task) const;
   void GrantTo(Slot* slot, const std::vector<ExperimentId>& experiments);
   void TakeOver(TaskRecord* record, std::map<LeaseEpoch, std::vector<ExperimentId>>* revoked);
 
@@ -175,7 +184,8 @@ inline WaitingTask WaitingOf(const TaskRecord& record) {
           record.task.place_s,
           std::max(0.0, record.task.p90_s - record.task.expected_s),
           !record.task.unit.empty(),
-          record.task.pinned};
+          record.task.pinned,
+          record.failed_on};
 }
 // By which tasks wait together.
 inline const std::string& GroupOf(const TaskRecord& record) {

@@ -59,15 +59,39 @@ std::vector<ExperimentId> Core::ChooseFrom(const Slot& slot, const JobOrder& job
   }
   asking.others_can = work_class.OthersCan(slot.worker->id);
   asking.slot = slot.offer.index;
-  asking.can_take = [this, index](const SlotId& id) {
-    const Worker* worker = fleet_.Find(id.worker);
-    if (worker == nullptr) return false;
-    const auto found = worker->slots.find(id.index);
-    if (found == worker->slots.end() || !found->second->eligible) return false;
-    const std::vector<int>& classes = found->second->classes;
-    return std::find(classes.begin(), classes.end(), index) != classes.end();
+  asking.can_take = [this, index](const SlotId& id) { return CanTake(id, index); };
+  asking.better = [this, &slot, index](const WaitingTask& task) {
+    return BetterElsewhere(slot, index, task);
   };
   return waiting.Choose(asking);
+}
+
+bool Core::CanTake(const SlotId& id, int index) const {
+  const Worker* worker = fleet_.Find(id.worker);
+  if (worker == nullptr) return false;
+  const auto found = worker->slots.find(id.index);
+  if (found == worker->slots.end() || !found->second->eligible) return false;
+  const std::vector<int>& classes = found->second->classes;
+  return std::find(classes.begin(), classes.end(), index) != classes.end();
+}
+
+bool Core::BetterElsewhere(const Slot& slot, int index, const WaitingTask& task) const {
+  if (!task.Shuns(slot.worker->id)) return false;
+  // Of each worker that it came back from: its slots that failed it and could take it.
+  std::map<WorkerId, int> failed;
+  if (task.avoid) failed[task.avoid] = 0;
+  for (const SlotId& id : task.failed_on) failed[id.worker] += CanTake(id, index) ? 1 : 0;
+  const std::map<WorkerId, int>& capable = matcher_.at(index).capable_by_worker;
+  size_t among = 0;
+  bool spared = false;  // a slot of theirs that did not fail it
+  for (const auto& [worker, slots] : failed) {
+    const auto found = capable.find(worker);
+    if (found == capable.end()) continue;
+    ++among;
+    spared = spared || found->second > slots;
+  }
+  if (capable.size() > among) return true;
+  return task.failed_on.count(slot.id()) > 0 && spared;
 }
 
 bool Core::InDanger(const Job& job, int index, MonotonicTime now) const {

@@ -89,6 +89,12 @@ std::string Core::ExplainSlot(const Slot& slot, const TaskRecord& record) const 
     return absl::StrCat("slot ", index, " is busy with ", task.model, " (lease ", slot.lease.value,
                         ", ", lease.outstanding.size(), " to do)");
   }
+  if (!record.failed_on.empty()) {
+    if (!BetterElsewhere(slot, record.work_class, WaitingOf(record))) return "";
+    return absl::StrCat("slot ", index,
+                        " is free, but a device of this worker failed it; another slot is "
+                        "preferred");
+  }
   if (record.avoid == slot.worker->id) {
     return absl::StrCat("slot ", index,
                         " is free, but it failed there; another worker is preferred");

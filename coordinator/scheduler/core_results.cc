@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "common/base/check.h"
 #include "coordinator/scheduler/core.h"
@@ -26,10 +29,32 @@ void Core::Handle(const Finished& event) {
   Forget(record);
 }
 
+void Core::SendElsewhere(TaskRecord* record, const Slot& slot, bool device) {
+  std::vector<ExperimentId> all = PartnersOf(*record);
+  all.push_back(record->task.id);
+  // Sides that shunned different places would wait for each other's.
+  for (const ExperimentId id : all) {
+    TaskRecord* side = Find(id);
+    side->avoid = slot.worker->id;
+    if (device) side->failed_on.insert(slot.id());
+  }
+}
+
+bool Core::KnownElsewhere(const TaskRecord& record) const {
+  size_t failed = 0;
+  for (const SlotId& id : record.failed_on) {
+    const auto& slots = fleet_.Find(id.worker)->slots;  // neither is ever forgotten
+    const std::vector<int>& matches = slots.at(id.index)->matches;
+    failed += static_cast<size_t>(std::count(matches.begin(), matches.end(), record.work_class));
+  }
+  return matcher_.at(record.work_class).known > failed;
+}
+
 void Core::Handle(const Returned& event) {
   TaskRecord* record = Find(event.attempt.experiment);
   if (record == nullptr || !record->lease || record->lease != event.attempt.lease) return;
-  Slot* slot = leases_.Find(record->lease)->slot;
+  Lease* lease = leases_.Find(record->lease);
+  Slot* slot = lease->slot;
   const WorkerId& worker = slot->worker->id;
   if (event.phase_limit) {
     record->avoid = worker;
@@ -41,21 +66,30 @@ void Core::Handle(const Returned& event) {
     return;
   }
   const int failure = ++record->infrastructure_failures;
-  // Before the record may be gone; what it decides takes effect after.
-  const FailureClusters::Verdict verdict =
-      clusters_.Failed(slot->id(), event.signature.empty() ? event.reason : event.signature, now_);
+  const bool device = !event.status.empty();
+  SendElsewhere(record, *slot, device);
+  const std::string where =
+      absl::StrCat(device ? absl::StrCat("slot ", slot->offer.index, " of ") : std::string(),
+                   "worker ", worker.value, ": ", event.reason);
+  // Before the record may be gone; what it decides takes effect after. A device fails what runs in
+  // all lanes at once: that is one failure of the slot.
+  FailureClusters::Verdict verdict;
+  if (!device || !std::exchange(lease->device_failed, true)) {
+    verdict = clusters_.Failed(slot->id(), event.signature.empty() ? event.reason : event.signature,
+                               now_);
+  }
   const bool others_can = matcher_.at(record->work_class).OthersCan(worker);
-  if (failure > options_.infrastructure_retries) {
+  const bool nowhere = device && !KnownElsewhere(*record);
+  if (failure > options_.infrastructure_retries || nowhere) {
     SkipPartners(*record, absl::StrCat("the other side of its round was lost: ", event.reason));
-    ConcludeTask(record, plan::Outcome::kLost, "lost", plan::Blame::kInfrastructure,
-                 absl::StrCat("infrastructure failed ", failure, " times, last on worker ",
-                              worker.value, ": ", event.reason));
+    ConcludeTask(record, plan::Outcome::kLost, device ? event.status : "lost",
+                 plan::Blame::kInfrastructure,
+                 absl::StrCat("infrastructure failed ", failure, failure == 1 ? " time" : " times",
+                              nowhere ? ", and no other slot is known that could run it" : "",
+                              ", last on ", where));
   } else {
-    record->avoid = worker;
-    record->last_failure = absl::StrCat("on worker ", worker.value, ": ", event.reason);
-    RequeueTask(record,
-                absl::StrCat("infrastructure failure ", failure, " on worker ", worker.value, ": ",
-                             event.reason),
+    record->last_failure = absl::StrCat("on ", where);
+    RequeueTask(record, absl::StrCat("infrastructure failure ", failure, " on ", where),
                 BackoffNs(options_.backoff, record->task.id, failure), "infrastructure");
   }
   ActOn(verdict, slot, others_can, event.reason);

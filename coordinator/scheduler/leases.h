@@ -16,6 +16,7 @@ struct Lease {
   Slot* slot = nullptr;
   std::set<ExperimentId> outstanding;  // without a result; never empty
   bool lapsed = false;                 // expired; its experiments may be leased elsewhere
+  bool device_failed = false;          // one of them came back since the slot's device failed
 };
 
 // Knows every lease by its epoch and hands out new epochs.

@@ -14,6 +14,17 @@ constexpr double kNearlyAsLong = 0.9;
 
 }  // namespace
 
+bool WaitingTask::Shuns(const WorkerId& worker) const {
+  return (avoid && avoid == worker) ||
+         std::any_of(failed_on.begin(), failed_on.end(),
+                     [&](const SlotId& slot) { return slot.worker == worker; });
+}
+
+bool Asking::Leaves(const WaitingTask& task) const {
+  if (!task.failed_on.empty() && better) return better(task);
+  return others_can && task.avoid == worker;
+}
+
 std::string WaitingSet::GroupName(const std::string& model, int partition) const {
   if (policy_ == plan::PartitionPolicy::kDynamic) return model;
   return absl::StrFormat("%010d", partition);  // text order is number order
@@ -92,13 +103,11 @@ const WaitingSet::Order& WaitingSet::HomeOrder(const WorkerId& home) const {
 std::vector<ExperimentId> WaitingSet::ChoosePartition(const Asking& asking) const {
   for (const Place& place : order_) {
     const Group& group = groups_.at(place.name);
-    const bool avoided =
-        std::any_of(group.tasks.begin(), group.tasks.end(),
-                    [&](const WaitingTask& t) { return t.avoid == asking.worker; });
-    if (asking.others_can && avoided) continue;
     std::vector<ExperimentId> chosen;
-    for (const WaitingTask& task : group.tasks) chosen.push_back(task.id);
-    return chosen;
+    for (const WaitingTask& task : group.tasks) {
+      if (!asking.Leaves(task)) chosen.push_back(task.id);
+    }
+    if (!chosen.empty()) return chosen;
   }
   return {};
 }
@@ -170,7 +179,7 @@ std::vector<ExperimentId> WaitingSet::ChooseGroups(const Asking& asking) const {
       break;
     }
     for (const WaitingTask& task : group->tasks) {
-      if (asking.others_can && task.avoid == asking.worker) continue;
+      if (asking.Leaves(task)) continue;
       if (chosen.size() >= asking.chunk) return chosen;
       if (!whole && chosen.size() >= std::max<size_t>(asking.fill, 1) &&
           chosen_s + task.placed_s() > budget_s) {
@@ -186,9 +195,12 @@ std::vector<ExperimentId> WaitingSet::ChooseGroups(const Asking& asking) const {
 std::vector<ExperimentId> WaitingSet::ChooseUnit(const Asking& asking) const {
   const SlotId here{asking.worker, asking.slot};
   const auto may = [&](const Group& group) {
+    const bool failed_there =
+        std::any_of(group.tasks.begin(), group.tasks.end(),
+                    [](const WaitingTask& task) { return task.Shuns(task.pinned.worker); });
     for (const WaitingTask& task : group.tasks) {
-      if (asking.others_can && task.avoid == asking.worker) return false;
-      if (!task.pinned.worker || task.pinned == here) continue;
+      if (asking.Leaves(task)) return false;
+      if (!task.pinned.worker || task.pinned == here || failed_there) continue;
       if (asking.can_take && asking.can_take(task.pinned)) return false;
     }
     return true;

@@ -11,10 +11,11 @@
 // whatever the home: a slot is never idle for the sake of affinity.
 //
 // Units (rounds of a pair) are chosen whole and one at a time, whatever the policy, the longest
-// first; one that is pinned to a slot is left to it as long as that slot can take it.
+// first; one that is pinned to a slot is left to it as long as that slot can take it, unless it
+// failed on that slot's worker.
 //
 // Under `balanced` and `static`: a partition as a whole, partitions in their order, experiments in
-// plan order.
+// plan order. What came back from a worker is left out there.
 #pragma once
 
 #include <algorithm>
@@ -35,14 +36,17 @@ struct WaitingTask {
   int64_t queue_order = 0;
   ExperimentId id;
   double expected_s = 0;
-  WorkerId avoid;       // not there while another worker could take it
-  WorkerId home;        // that measured its series before
-  double place_s = 0;   // what it is ordered by; 0: expected_s
-  double spread_s = 0;  // its 90 % quantile less expected_s
-  bool whole = false;   // its group is a unit: leased alone and never split
-  SlotId pinned = {};   // of a unit: goes nowhere else while that slot can take it
+  WorkerId avoid;                   // not there while another worker could take it
+  WorkerId home;                    // that measured its series before
+  double place_s = 0;               // what it is ordered by; 0: expected_s
+  double spread_s = 0;              // its 90 % quantile less expected_s
+  bool whole = false;               // its group is a unit: leased alone and never split
+  SlotId pinned = {};               // of a unit: goes nowhere else while that slot can take it
+  std::set<SlotId> failed_on = {};  // whose device failed it: not there while another could take it
 
   double placed_s() const { return place_s > 0 ? place_s : expected_s; }
+  // Whether it came back from there.
+  bool Shuns(const WorkerId& worker) const;
 
   auto operator<=>(const WaitingTask& other) const {
     return std::pair(queue_order, id) <=> std::pair(other.queue_order, other.id);
@@ -76,6 +80,12 @@ struct Asking {
   // Whether another slot can take what waits here; for units that are pinned to it. Empty: no.
   std::function<bool(const SlotId&)> can_take = {};
   size_t fill = 1;  // so many at once however long they take: a lane each
+  // Whether a slot that suits a task with `failed_on` better than the one that asks can take it.
+  // Empty: `others_can` and `avoid` decide.
+  std::function<bool(const WaitingTask&)> better = {};
+
+  // Whether the task is left to others.
+  bool Leaves(const WaitingTask& task) const;
 };
 
 class WaitingSet {

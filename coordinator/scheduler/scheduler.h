@@ -180,6 +180,10 @@ struct Returned {
   // It was ended at a learned limit of a phase: nothing is counted, and it goes elsewhere while
   // another worker could take it.
   bool phase_limit = false;
+  // Of an infrastructure failure for which the slot's device is to blame, the word for it
+  // ("device_lost"): it goes to another slot while one can take it, is lost at once where none is
+  // known, and has this status then.
+  std::string status = {};
 };
 // A worker of which the store knows, while it is away: experiments may wait for it. Ignored when it
 // has joined.
@@ -227,7 +231,8 @@ struct Revoke {  // tell the worker to stop these; late results of the epoch are
 struct Conclude {  // write a result that no worker brought
   ExperimentId experiment;
   plan::Outcome outcome = plan::Outcome::kLost;
-  std::string status;  // "crash", "lost", "cancelled", "unplaceable", "skipped"
+  // "crash", "lost" or Returned::status, "cancelled", "unplaceable", "skipped"
+  std::string status;
   plan::Blame blame = plan::Blame::kInfrastructure;
   std::string reason;
 };

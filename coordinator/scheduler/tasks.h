@@ -26,8 +26,9 @@ struct TaskRecord {
   LeaseEpoch lease;
   bool started = false;
   MonotonicTime started_at;
-  WorkerId last_worker;  // that it was leased to; cleared once its death was counted
-  WorkerId avoid;        // where it came back from with an infrastructure failure
+  WorkerId last_worker;        // that it was leased to; cleared once its death was counted
+  WorkerId avoid;              // where it came back from with an infrastructure failure
+  std::set<SlotId> failed_on;  // slots whose device failed it
   int crashes = 0;
   int infrastructure_failures = 0;
   MonotonicTime waiting_since;

@@ -200,6 +200,7 @@ void Dispatcher::OnReturned(const v1::AttemptReturned& message) {
   scheduler::Returned event{proto::FromProto(message.attempt()), message.reason(),
                             message.infrastructure_failure()};
   event.phase_limit = message.phase_limit();
+  event.status = message.status();
   if (LiveExperiment* live = live_.Find(event.attempt.experiment)) {
     if (event.phase_limit && live->lease == event.attempt.lease) live->whole_timeout = true;
     event.signature = formats::ErrorSignature(event.reason, live->model);

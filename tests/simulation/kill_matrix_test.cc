@@ -98,7 +98,7 @@ void Script(Episode* episode) {
     at(t + 0.5, [=] { episode->worker(0)->TellSlots(); });
     at(t + 0.6, [=] { episode->worker(0)->TellEnvironments(); });
     at(t + 0.7, [=] { coordinator->BuildEnvironment(absl::StrCat("built-", t)); });
-    at(t + 1, [=] { episode->worker(0)->ReturnOne(false); });
+    at(t + 1, [=] { episode->worker(0)->ReturnOne(); });
     at(t + 1.5, [=] { coordinator->Drain(1, 500); });
     at(t + 3, [=] { coordinator->Release(1, std::nullopt, ignore); });
     at(t + 3.5, [=] { coordinator->Quarantine(0, 0); });

@@ -229,16 +229,47 @@ void Oracle::JudgeResult(ExperimentId id, const Experiment& before, const std::s
     }
   } else if (outcome == "skipped") {
     // A round that its pair did not need, or whose other side was disturbed.
-    Statement pair(*db_, "SELECT json_extract(plan, '$.pair') FROM experiment WHERE id = ?");
+    Statement pair(*db_,
+                   "SELECT json_extract(plan, '$.pair') FROM experiment_plan WHERE experiment = ?");
     pair.Bind(id);
     if (!RowIs(pair) || pair.Int(0) == 0) Violate(absl::StrCat(name, " was skipped by nobody"));
   } else if (outcome == "lost") {
-    if (infrastructure_[id] <= kInfrastructureRetries) {
-      Violate(absl::StrCat(name, " was lost after ", infrastructure_[id],
-                           " failures of infrastructure"));
-    }
+    JudgeLoss(id, status);
   } else {
     Violate(absl::StrCat(name, " got the outcome ", outcome, " from nobody"));
+  }
+}
+
+void Oracle::InfrastructureFailed(ExperimentId experiment, const SlotId& slot,
+                                  const std::string& status) {
+  Trouble& trouble = infrastructure_[experiment];
+  ++trouble.failures;
+  trouble.statuses.insert(status);
+  if (!status.empty()) trouble.failed_on.insert(slot);
+}
+
+void Oracle::JudgeLoss(ExperimentId id, const std::string& status) {
+  const std::string name = absl::StrCat("experiment ", id.value);
+  const Trouble& trouble = infrastructure_[id];
+  if (trouble.statuses.count(status == "lost" ? "" : status) == 0) {
+    Violate(absl::StrCat(name, " was lost as ", status, ", which nobody said of it"));
+  }
+  if (trouble.failures > kInfrastructureRetries) return;
+  // Before that only where its device failed on every slot that could run it. Rounds of pairs may
+  // need two environments at once.
+  Statement slots(*db_,
+                  "SELECT count(*) FROM slot s JOIN worker_environment w ON w.worker = s.worker"
+                  " JOIN experiment_plan p ON w.name = json_extract(p.plan, '$.environment')"
+                  " WHERE p.experiment = ? AND ifnull(json_extract(p.plan, '$.pair'), 0) = 0");
+  slots.Bind(id);
+  const bool excused =
+      status != "lost" &&
+      (store_failed_ ||
+       (RowIs(slots) && slots.Int(0) <= static_cast<int64_t>(trouble.failed_on.size())));
+  if (!excused) {
+    Violate(absl::StrCat(name, " was lost after ", trouble.failures,
+                         " failures of infrastructure, its device on ", trouble.failed_on.size(),
+                         " slots"));
   }
 }
 

@@ -45,7 +45,8 @@ class Oracle {
   void Began(int64_t worker, const AttemptId& attempt);
   void Measured(const AttemptId& attempt, const std::string& token);
   void DiedRunning(ExperimentId experiment) { ++deaths_[experiment]; }
-  void InfrastructureFailed(ExperimentId experiment) { ++infrastructure_[experiment]; }
+  // `status`: the word for it where the slot's device is to blame.
+  void InfrastructureFailed(ExperimentId experiment, const SlotId& slot, const std::string& status);
   void CancelRequested(JobId job) { cancelled_.insert(job); }
 
   // Of the committed store.
@@ -86,6 +87,7 @@ class Oracle {
             const std::string& token);
   void JudgeResult(ExperimentId id, const Experiment& before, const std::string& outcome,
                    LeaseEpoch result_lease, const std::string& status, const std::string& token);
+  void JudgeLoss(ExperimentId id, const std::string& status);
   void CheckAttempts(ExperimentId id, const Experiment& now);
   // Takes back what was noted since `mark`.
   void TakeBack(size_t mark);
@@ -110,7 +112,13 @@ class Oracle {
   bool store_failed_ = false;
   std::set<AttemptId> began_;
   std::map<AttemptId, std::string> measured_;
-  std::unordered_map<ExperimentId, int> deaths_, infrastructure_;
+  struct Trouble {
+    int failures = 0;
+    std::set<std::string> statuses;  // of devices; with "" where none is to blame
+    std::set<SlotId> failed_on;      // whose device failed it
+  };
+  std::unordered_map<ExperimentId, int> deaths_;
+  std::unordered_map<ExperimentId, Trouble> infrastructure_;
   std::set<JobId> cancelled_;
 };
 

@@ -30,8 +30,9 @@ struct Scenario {
   double cancel = 0;     // share of jobs that are cancelled while they run
   double follow = 0;     // share of jobs of which somebody follows a log and the counts
   Range duration_s{5, 40};
-  double poison = 0;          // share of models that take the worker down
-  double infrastructure = 0;  // share of attempts that come back for an infrastructure reason
+  double poison = 0;           // share of models that take the worker down
+  double infrastructure = 0;   // share of attempts that come back for an infrastructure reason
+  double device_failures = 0;  // share of attempts under which the slot's device fails
   Range delay_ms{0.2, 2};
   double slow_links = 0;  // share of workers whose messages take slow_delay_ms
   Range slow_delay_ms{200, 4'000};

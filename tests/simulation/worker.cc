@@ -102,7 +102,7 @@ void Worker::Stop(std::function<void()> then) {
   TellSlots();
   for (Slot& slot : slots_) {
     for (const AttemptId& attempt : std::exchange(slot.queue, {})) {
-      Return(attempt, "the worker is stopping", false);
+      Return(attempt, "the worker is stopping");
     }
   }
   After(Ms(world_->random.WholeIn({100, 3'000})), [this, then = std::move(then)] {
@@ -115,10 +115,10 @@ void Worker::Stop(std::function<void()> then) {
 
 void Worker::GiveBackAll(const std::string& reason) {
   for (Slot& slot : slots_) {
-    for (const AttemptId& attempt : std::exchange(slot.queue, {})) Return(attempt, reason, false);
+    for (const AttemptId& attempt : std::exchange(slot.queue, {})) Return(attempt, reason);
     for (const auto& [attempt, run] : std::exchange(slot.running, {})) {
       journal_.erase(attempt);
-      if (!run.dropped) Return(attempt, reason, false);
+      if (!run.dropped) Return(attempt, reason);
     }
   }
 }
@@ -423,7 +423,7 @@ void Worker::OnLease(const v1::Lease& lease) {
     const bool queued = std::count(slot.queue.begin(), slot.queue.end(), attempt) > 0;
     if (queued || slot.running.count(attempt) > 0) continue;
     if (draining_ || drained_) {
-      Return(attempt, "the worker takes nothing more", false);
+      Return(attempt, "the worker takes nothing more");
     } else {
       slot.queue.push_back(attempt);
     }
@@ -436,7 +436,7 @@ void Worker::OnDrain(const v1::Drain& drain) {
   TellSlots();
   for (Slot& slot : slots_) {
     for (const AttemptId& attempt : std::exchange(slot.queue, {})) {
-      Return(attempt, drain.reason(), false);
+      Return(attempt, drain.reason());
     }
   }
   After(Ms(drain.deadline_ms()), [this, reason = drain.reason()] {
@@ -523,11 +523,13 @@ void Worker::Begin(int index, const AttemptId& attempt) {
     return;
   }
   const bool trouble = dice.Chance(scenario_->infrastructure);
-  After(duration, [this, index, attempt, running, trouble] {
+  const bool device = dice.Chance(scenario_->device_failures);
+  const std::string status = !device ? "" : dice.Chance(0.5) ? "device_lost" : "gpu_hang";
+  After(duration, [this, index, attempt, running, trouble, status] {
     if (!running()) return;
-    if (!trouble) return Finish(index, attempt);
+    if (!trouble && status.empty()) return Finish(index, attempt);
     const bool dropped = slots_[static_cast<size_t>(index)].running.at(attempt).dropped;
-    if (!dropped) Return(attempt, "simulated trouble", true);
+    if (!dropped) Return(attempt, "simulated trouble " + status, index, status);
     Forget(index, attempt);
   });
 }
@@ -561,12 +563,14 @@ void Worker::Finish(int index, const AttemptId& attempt) {
   Forget(index, attempt);
 }
 
-void Worker::Return(const AttemptId& attempt, const std::string& reason, bool infrastructure) {
-  if (infrastructure) oracle_->InfrastructureFailed(attempt.experiment);
+void Worker::Return(const AttemptId& attempt, const std::string& reason, int failed,
+                    const std::string& status) {
+  if (failed >= 0) oracle_->InfrastructureFailed(attempt.experiment, {id_, failed}, status);
   v1::AttemptReturned returned;
   *returned.mutable_attempt() = proto::ToProto(attempt);
   returned.set_reason(reason);
-  returned.set_infrastructure_failure(infrastructure);
+  returned.set_infrastructure_failure(failed >= 0);
+  returned.set_status(status);
   if (!welcomed_) {
     untold_[attempt] = std::move(returned);
     return;
@@ -576,10 +580,10 @@ void Worker::Return(const AttemptId& attempt, const std::string& reason, bool in
   Send(std::move(message));
 }
 
-void Worker::ReturnOne(bool infrastructure) {
+void Worker::ReturnOne() {
   if (!up_ || slots_[0].running.empty()) return;
   const AttemptId attempt = slots_[0].running.begin()->first;
-  Return(attempt, "simulated", infrastructure);
+  Return(attempt, "simulated");
   Forget(0, attempt);
 }
 

@@ -42,7 +42,7 @@ class Worker {
   void TellEnvironments();
   void TellActivity(int slot);
   // Gives back what runs on its first slot.
-  void ReturnOne(bool infrastructure);
+  void ReturnOne();
 
   bool up() const { return up_; }
   bool settled() const { return up_ && spool_.empty(); }
@@ -91,7 +91,9 @@ class Worker {
   void Begin(int slot, const AttemptId& attempt);
   void Finish(int slot, const AttemptId& attempt);
   void Report(int slot, const AttemptId& attempt);
-  void Return(const AttemptId& attempt, const std::string& reason, bool infrastructure);
+  // `failed`: the slot whose infrastructure is to blame; `status`: the word where its device is.
+  void Return(const AttemptId& attempt, const std::string& reason, int failed = -1,
+              const std::string& status = {});
   void Forget(int slot, const AttemptId& attempt);
   // A number that is the same whenever this is asked of the attempt (salted).
   Random Dice(const AttemptId& attempt) const;

@@ -137,6 +137,15 @@ Agent::Agent(AgentOptions options, EventLoop* loop, Identity identity, Spool spo
     returned.set_phase_limit(true);
     SendReturned(returned);
   };
+  reports.device_failed = [this](const AttemptId& attempt, const std::string& status,
+                                 const std::string& reason) {
+    v1::AttemptReturned returned;
+    *returned.mutable_attempt() = proto::ToProto(attempt);
+    returned.set_reason(reason);
+    returned.set_infrastructure_failure(true);
+    returned.set_status(status);
+    SendReturned(returned);
+  };
   reports.running_changed = [this] { journal_.SetRunning(Running()); };
   for (const SlotShape& shape : options_.slots) {
     const size_t i = slots_.size();

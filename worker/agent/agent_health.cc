@@ -6,6 +6,7 @@
 #include "common/base/time.h"
 #include "spdlog/spdlog.h"
 #include "worker/agent/agent.h"
+#include "worker/agent/slot_sharing.h"
 
 namespace dynbench::worker {
 namespace {
@@ -176,7 +177,7 @@ void Agent::EnvironmentsChanged(const EnvironmentWatch::Environments& usable) {
 // A result says how the slot is; a bad device is looked at before anything else runs on it.
 void Agent::OnEnded(size_t i, const plan::Result& result) {
   SlotHealth& health = states_[i].health;
-  if (result.status == "device_lost" || result.status == "gpu_hang") {
+  if (DeviceFailed(result)) {
     spdlog::warn("slot {}: the device {}; it is checked", slots_[i]->shape().index,
                  result.status == "gpu_hang" ? "hung" : "was lost");
     health.DeviceError();

@@ -9,7 +9,6 @@
 #include "common/base/time.h"
 #include "common/plan/script_command.h"
 #include "proto/dynbench/convert.h"
-#include "spdlog/spdlog.h"
 #include "worker/agent/messages.h"
 #include "worker/agent/slot_run.h"
 #include "worker/agent/slot_sharing.h"
@@ -18,12 +17,6 @@
 #include "worker/host/durable_file.h"
 
 namespace dynbench::worker {
-
-namespace {
-
-constexpr int64_t kRestAfterTroubleMs = 1'000;
-
-}  // namespace
 
 Slot::Slot(SlotShape shape, SlotServices services, SlotReports reports)
     : shape_(std::move(shape)), services_(std::move(services)), reports_(std::move(reports)) {}
@@ -364,6 +357,7 @@ void Slot::OnFinished(const std::shared_ptr<Run>& run, plan::Result result, std:
   if (WantsToRunAlone(*run, result)) return RunAgainAlone(run);
   if (const auto why = HostChanged(*run, result); !why.empty()) return OnReturned(run, why);
   if (shape_.device == "cpu") BlameForMissingDevice(&result);
+  if (DeviceFailed(result)) return OnDeviceFailed(run, result, log);
   device_memory_.Learn(run->experiment, result.metrics);
   AddDeviceState(run->gpu_state, &result);
   AddWindowFlags(run->compile_window_flags | run->window_flags, &result);
@@ -406,48 +400,6 @@ void Slot::Report(const std::shared_ptr<Run>& run, const plan::Result& result, s
   finished.set_log(std::move(log));
   reports_.finished(std::move(finished));
   reports_.ended(result);
-  Forget(run);
-}
-
-void Slot::OnReturned(const std::shared_ptr<Run>& run, const std::string& reason) {
-  run->in_engine = false;
-  if (!run->work.root.empty()) {
-    services_.janitor->Post(
-        [services = services_, work = run->work] { services.folders->Remove(work); });
-  }
-  const bool wanted = !run->give_back.empty();
-  const auto report = [this, run, reason, wanted] {
-    if (!run->dropped) {
-      reports_.returned(run->planned.id, wanted ? run->give_back : reason, !wanted);
-    }
-    Forget(run);
-  };
-  if (wanted || run->dropped) return report();
-  // Trouble of this host: the slot rests, or retries would be spent within a moment.
-  spdlog::error("slot {}: {} is returned: {}", shape_.index, plan::DisplayName(run->experiment),
-                reason);
-  SetActivity(run, Activity::kCleaning);
-  reports_.trouble();
-  services_.loop->After(kRestAfterTroubleMs, [report, alive = std::weak_ptr<bool>(alive_)] {
-    if (!alive.expired()) report();
-  });
-}
-
-// Its work folder is kept, as of a failure: somebody may want to see why it took so long.
-void Slot::OnPhaseLimit(const std::shared_ptr<Run>& run, const std::string& reason,
-                        const std::string& log) {
-  run->in_engine = false;
-  SetActivity(run, Activity::kCleaning);
-  const std::string note =
-      absl::StrCat(plan::DisplayName(run->experiment), ": ended early: ", reason);
-  services_.janitor->Post([services = services_, run, log, note] {
-    services.folders->Keep(run->work, run->planned.json, log, note);
-  });
-  if (!run->dropped && !run->give_back.empty()) {
-    reports_.returned(run->planned.id, run->give_back, /*infrastructure=*/false);
-  } else if (!run->dropped) {
-    reports_.phase_limit(run->planned.id, reason);
-  }
   Forget(run);
 }
 

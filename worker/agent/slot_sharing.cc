@@ -51,6 +51,11 @@ bool RanOutOfMemory(const plan::Result& result) {
          absl::StrContains(absl::AsciiStrToLower(result.error), "out of memory");
 }
 
+bool DeviceFailed(const plan::Result& result) {
+  return result.outcome == plan::Outcome::kLost &&
+         (result.status == "device_lost" || result.status == "gpu_hang");
+}
+
 int64_t FlagsOf(const GpuState& state) {
   int64_t flags = 0;
   for (const auto& [bit, name] : kSlowing) {

@@ -16,6 +16,9 @@ bool OwnsSlot(const plan::Experiment& experiment);
 // Whether it ended for want of memory, which may have been that of the others.
 bool RanOutOfMemory(const plan::Result& result);
 
+// Whether the device failed under it ("device_lost", "gpu_hang"): nothing is said of the experiment.
+bool DeviceFailed(const plan::Result& result);
+
 // kDeviceThrottled, kForeignOnDevice of common/base/window_flags.h.
 int64_t FlagsOf(const GpuState& state);
 

@@ -356,6 +356,50 @@ TEST_F(PhaseLimitTest, ARestartKnowsWhatWasLearnedAndWhatHasBeenHit) {
   EXPECT_EQ(other->NextLease().experiments(0).phase_limits_size(), 1);
 }
 
+TEST_F(DispatcherTest, ADeviceThatFailsIsNoResultWhileAnotherSlotIsKnown) {
+  StartServer();
+  auto worker = Join(HelloOf("a"));
+  const int64_t job = client().Submit(RequestFor({kModel})).job();
+  const v1::Lease lease = worker->NextLease();
+  worker->Start(AttemptOf(lease));
+  auto other = Join(HelloOf("b"));
+  ASSERT_EQ(other->Welcome().verdict(), v1::Welcome::OK);
+  v1::WorkerMessage message;
+  v1::AttemptReturned& returned = *message.mutable_returned();
+  *returned.mutable_attempt() = AttemptOf(lease);
+  returned.set_reason("gpu_hang in phase compile: HW Exception");
+  returned.set_infrastructure_failure(true);
+  returned.set_status("gpu_hang");
+  worker->Send(message);
+  const int64_t experiment = lease.experiments(0).id();
+  ASSERT_TRUE(Eventually([&] { return AttemptStates(experiment).at(0) == "requeued"; }));
+  EXPECT_THAT(client().Experiment(experiment).attempts(0).reason(),
+              HasSubstr("gpu_hang in phase compile"));
+  EXPECT_EQ(client().Job(job).coverage().lost(), 0);
+}
+
+TEST_F(DispatcherTest, ADeviceThatFailsIsTheResultWhereNothingElseCouldRunIt) {
+  StartServer();
+  auto worker = Join(HelloOf("a"));
+  const int64_t job = client().Submit(RequestFor({kModel})).job();
+  const v1::Lease lease = worker->NextLease();
+  worker->Start(AttemptOf(lease));
+  v1::WorkerMessage message;
+  v1::AttemptReturned& returned = *message.mutable_returned();
+  *returned.mutable_attempt() = AttemptOf(lease);
+  returned.set_reason("device_lost in phase measure: the GPU is lost");
+  returned.set_infrastructure_failure(true);
+  returned.set_status("device_lost");
+  worker->Send(message);
+  ASSERT_TRUE(Eventually([&] { return client().Job(job).state() == "finished"; }));
+  const v1::Result result = client().Rows(job).at(0).result();
+  EXPECT_EQ(result.outcome(), "lost");
+  EXPECT_EQ(result.status(), "device_lost");
+  EXPECT_EQ(result.blame(), "infrastructure");
+  EXPECT_THAT(result.error(), HasSubstr("the GPU is lost"));
+  EXPECT_THAT(result.error(), HasSubstr("no other slot is known"));
+}
+
 TEST_F(DispatcherTest, ASecondWorkerWithTheSameIdIsRefused) {
   StartServer();
   auto first = Join(HelloOf("a", 1));

@@ -201,7 +201,9 @@ class World {
     VirtualWorker& worker = workers_[static_cast<size_t>(w)];
     if (!worker.up || !held.experiment) return;
     Drop(&worker, held.lease, held.experiment);
-    Do(Returned{held, "trouble", Pick(2) == 0, "trouble " + std::to_string(Pick(2))});
+    Returned event{held, "trouble", Pick(2) == 0, "trouble " + std::to_string(Pick(2))};
+    if (Pick(2) == 0) event.status = "device_lost";
+    Do(event);
   }
   void ChangeSlots(int w) {
     if (!workers_[static_cast<size_t>(w)].up) return;

@@ -105,7 +105,12 @@ class SlotTest : public testing::Test {
     };
     reports.running_changed = [] {};
     reports.activity = [this](Activity activity) { activities_.push_back(activity); };
-    reports.ended = [](const plan::Result&) {};
+    reports.ended = [this](const plan::Result& result) { told_.push_back("end " + result.status); };
+    reports.device_failed = [this](const AttemptId& id, const std::string& status,
+                                   const std::string& reason) {
+      told_.push_back("device " + status);
+      device_failed_[id.experiment.value] = reason;
+    };
     reports.trouble = [this] { ++troubles_; };
     SlotShape shape;
     shape.cores = {0, 1};
@@ -169,6 +174,8 @@ class SlotTest : public testing::Test {
   std::vector<v1::AttemptFinished> finished_;
   std::map<int64_t, std::string> returned_;
   std::map<int64_t, std::string> limited_;
+  std::map<int64_t, std::string> device_failed_;
+  std::vector<std::string> told_;  // of ends and failed devices, in order
   size_t stuck_ = 0;
   std::vector<Activity> activities_;
   int troubles_ = 0;

@@ -150,6 +150,34 @@ TEST_F(SlotTest, ACpuHasNoDeviceToHang) {
   EXPECT_EQ(finished_[0].result().status(), "crash");
 }
 
+TEST_F(SlotTest, ADeviceThatFailsEndsAnAttemptWithoutAResult) {
+  Make(1, [](SlotShape* shape) { shape->device = "cuda"; });
+  Lease(7, {1, 2});
+  UntilRunning(1);
+  plan::Result result;
+  result.outcome = plan::Outcome::kLost;
+  result.status = "gpu_hang";
+  result.blame = plan::Blame::kInfrastructure;
+  result.phase = plan::Phase::kCompile;
+  result.error = "HW Exception by GPU node-1";
+  engine_.Finish(1, result);
+  UntilRunning(2);
+  EXPECT_TRUE(finished_.empty()) << "it is measured elsewhere";
+  EXPECT_TRUE(returned_.empty());
+  EXPECT_EQ(device_failed_.at(1), "gpu_hang in phase compile: HW Exception by GPU node-1");
+  // The slot is closed before the coordinator hears that it is free.
+  EXPECT_EQ(told_, (std::vector<std::string>{"end gpu_hang", "device gpu_hang"}));
+  const std::string kept = dir_ / "work/1.7";
+  Until([&] { return fs::exists(kept + "/log"); });
+  EXPECT_FALSE(fs::exists(kept + "/cache"));
+  // What no device is to blame for is a result as it was.
+  result.status = "no_space";
+  engine_.Finish(2, result);
+  Until([&] { return slot_->idle(); });
+  ASSERT_EQ(finished_.size(), 1u);
+  EXPECT_EQ(finished_[0].result().status(), "no_space");
+}
+
 TEST_F(SlotTest, ProcessesThatKillDidNotReachAreTold) {
   Lease(7, {1});
   UntilRunning(1);
