@@ -92,7 +92,9 @@ void NoteHosts(Comparison* comparison) {
 
 void NoteOneProcess(Comparison* comparison) {
   for (const Judgement& j : comparison->judgements) {
-    if (j.metric == Metric::kStatus || j.p || j.verdict == Verdict::kIncomparable) continue;
+    if (j.metric == Metric::kStatus || j.p || j.verdict == Verdict::kIncomparable || j.disturbed) {
+      continue;
+    }
     if (!comparison->pairing.pairs[j.pair].same_host) continue;
     if (comparison->pair_job) {
       comparison->notes.push_back("one round cannot tell a change from noise");
@@ -103,6 +105,23 @@ void NoteOneProcess(Comparison* comparison) {
         "(compare 1,2,3 4,5,6) or name jobs of one build with --noise");
     return;
   }
+}
+
+void NoteDisturbed(Comparison* comparison) {
+  size_t disturbed = 0, all = 0;
+  for (const Pair& pair : comparison->pairing.pairs) {
+    for (const auto* side : {&pair.base, &pair.fresh}) {
+      for (const Process* process : *side) {
+        if (!ValueOf(Metric::kCompileSeconds, *process->row.result)) continue;
+        ++all;
+        disturbed += Disturbed(Metric::kCompileSeconds, *process->row.result) ? 1 : 0;
+      }
+    }
+  }
+  if (disturbed == 0) return;
+  comparison->notes.push_back("the compile seconds of " + std::to_string(disturbed) + " of " +
+                              std::to_string(all) +
+                              " processes count for nothing: others ran on their cores meanwhile");
 }
 
 void NoteRounds(Comparison* comparison) {
@@ -255,6 +274,7 @@ Comparison JudgeAll(const Side& base, const Side& fresh, const std::vector<Noise
   NoteHosts(&comparison);
   NoteOneProcess(&comparison);
   NoteRounds(&comparison);
+  NoteDisturbed(&comparison);
   Close(&comparison);
   return comparison;
 }

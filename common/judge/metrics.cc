@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstddef>
 
+#include "common/base/window_flags.h"
+
 namespace dynbench::judge {
 
 const std::vector<MetricInfo>& AllMetrics() {
@@ -53,6 +55,11 @@ std::optional<double> ValueOf(Metric metric, const plan::Result& result) {
   }
   if (value && !(std::isfinite(*value) && *value > 0)) return std::nullopt;
   return value;
+}
+
+bool Disturbed(Metric metric, const plan::Result& result) {
+  return metric == Metric::kCompileSeconds &&
+         (result.metrics.window_flags.value_or(0) & kForeignLoadCompiling) != 0;
 }
 
 }  // namespace dynbench::judge

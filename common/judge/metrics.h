@@ -44,4 +44,9 @@ std::optional<Metric> ParseMetric(std::string_view word);
 // kStatus has none.
 std::optional<double> ValueOf(Metric metric, const plan::Result& result);
 
+// Whether that figure was disturbed by what the row cannot take out of it, and so says nothing: the
+// compile seconds of a model beside which others ran. Timings are taken again when they are
+// disturbed, and have canaries beside them.
+bool Disturbed(Metric metric, const plan::Result& result);
+
 }  // namespace dynbench::judge

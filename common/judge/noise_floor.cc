@@ -46,9 +46,11 @@ double SamplingVariance(Metric metric, const std::vector<const Process*>& proces
   return variances.empty() ? 0 : stats::Median(variances);
 }
 
-std::vector<double> LogsOf(Metric metric, const std::vector<const Process*>& processes) {
+std::vector<double> LogsOf(Metric metric, const std::vector<const Process*>& processes,
+                           bool disturbed_too) {
   std::vector<double> logs;
   for (const Process* process : processes) {
+    if (!disturbed_too && Disturbed(metric, *process->row.result)) continue;
     const auto value = ValueOf(metric, *process->row.result);
     if (value) logs.push_back(std::log(*value));
   }

@@ -35,7 +35,8 @@ stats::Variance Pool(const std::vector<stats::Variance>& variances);
 // disturbed widens its own spread, not everybody's. 0 for a metric without samples.
 double SamplingVariance(Metric metric, const std::vector<const Process*>& processes);
 
-// Logarithms of the figures that are there.
-std::vector<double> LogsOf(Metric metric, const std::vector<const Process*>& processes);
+// Logarithms of the figures that are there; of those that were disturbed only when asked.
+std::vector<double> LogsOf(Metric metric, const std::vector<const Process*>& processes,
+                           bool disturbed_too = false);
 
 }  // namespace dynbench::judge

@@ -84,14 +84,29 @@ stats::Variance FloorOf(const Noise& noise, const Pair& pair, Metric metric) {
 }
 
 // Rounds with a figure on both sides: the i-th of each side is one round.
-void TakeRounds(Metric metric, const Pair& pair, Case* c) {
+void TakeRounds(Metric metric, const Pair& pair, bool disturbed_too, Case* c) {
   for (size_t i = 0; i < pair.base.size(); ++i) {
-    const auto base = ValueOf(metric, *pair.base[i]->row.result);
-    const auto fresh = ValueOf(metric, *pair.fresh[i]->row.result);
-    if (!base || !fresh) continue;
+    const plan::Result& base_result = *pair.base[i]->row.result;
+    const plan::Result& fresh_result = *pair.fresh[i]->row.result;
+    const auto base = ValueOf(metric, base_result);
+    const auto fresh = ValueOf(metric, fresh_result);
+    const bool disturbed = Disturbed(metric, base_result) || Disturbed(metric, fresh_result);
+    if (!base || !fresh || (disturbed && !disturbed_too)) continue;
     c->base_logs.push_back(std::log(*base));
     c->fresh_logs.push_back(std::log(*fresh));
   }
+}
+
+void TakeFigures(Metric metric, const Pair& pair, bool disturbed_too, Case* c) {
+  if (pair.paired) return TakeRounds(metric, pair, disturbed_too, c);
+  c->base_logs = LogsOf(metric, pair.base, disturbed_too);
+  c->fresh_logs = LogsOf(metric, pair.fresh, disturbed_too);
+}
+
+// "base", "new" or "both sides": where every figure is disturbed.
+std::string DisturbedSides(Metric metric, const Pair& pair) {
+  const bool base = LogsOf(metric, pair.base).empty(), fresh = LogsOf(metric, pair.fresh).empty();
+  return base == fresh ? "both sides" : base ? "base" : "new";
 }
 
 // Of one process, from how the differences within rounds scatter: what both sides of a round share
@@ -110,14 +125,17 @@ std::optional<Case> MakeCase(const Pairing& pairing, size_t index, Metric metric
                              const Noise& noise) {
   const Pair& pair = pairing.pairs[index];
   Case c;
-  if (pair.paired) {
-    TakeRounds(metric, pair, &c);
-  } else {
-    c.base_logs = LogsOf(metric, pair.base);
-    c.fresh_logs = LogsOf(metric, pair.fresh);
+  Judgement& j = c.judgement;
+  TakeFigures(metric, pair, /*disturbed_too=*/false, &c);
+  if (c.base_logs.empty() || c.fresh_logs.empty()) {
+    c.base_logs.clear();
+    c.fresh_logs.clear();
+    TakeFigures(metric, pair, /*disturbed_too=*/true, &c);
+    j.disturbed = true;
+    j.reason = "others ran on the cores of " + DisturbedSides(metric, pair) +
+               " while the model compiled: measure again";
   }
   if (c.base_logs.empty() || c.fresh_logs.empty()) return std::nullopt;
-  Judgement& j = c.judgement;
   j.pair = index;
   j.metric = metric;
   j.base_processes = c.base_logs.size();
@@ -323,7 +341,8 @@ std::vector<Case> MakeCases(const Pairing& pairing, const Noise& noise, const Ru
 }
 
 bool Open(const Case& c) {
-  return c.judgement.metric != Metric::kStatus && c.judgement.verdict != Verdict::kIncomparable;
+  return c.judgement.metric != Metric::kStatus && c.judgement.verdict != Verdict::kIncomparable &&
+         !c.judgement.disturbed;
 }
 
 void RunTests(const Pairing& pairing, const Rules& rules, std::vector<Case>* cases) {

@@ -52,6 +52,8 @@ struct Judgement {
   // turn is neither red nor good news (WeighHistory in compare.h).
   std::optional<Steadiness> steadiness = std::nullopt;
   bool unsteady = false;
+  // A side has no other figure than disturbed ones: shown, and unknown.
+  bool disturbed = false;
 };
 
 // All metrics of all pairs, a pair's metrics together and in their order. `noise` is what A/A

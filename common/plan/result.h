@@ -94,7 +94,7 @@ struct Metrics {
   std::optional<double> precision_reached;
   // With --target-precision: 1 when its budget ended the sampling, 0 when it was met
   std::optional<int64_t> precision_budget_spent;
-  // What was wrong with the window (common/base/window_flags.h); 0: nothing
+  // What was wrong with the window, or with compiling (common/base/window_flags.h); 0: nothing
   std::optional<int64_t> window_flags;
   // Share of the time of the host's other cores in which they were busy
   std::optional<double> window_host_load;

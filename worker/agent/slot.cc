@@ -237,6 +237,7 @@ void Slot::Launch(const std::shared_ptr<Run>& run) {
   spec.model_file = run->model_file;
   spec.cores = CoresOf(*run);
   spec.lanes = run->owns_slot || !shape_.freeze ? 1 : shape_.lanes;
+  spec.cores_shared = !run->owns_slot && LanesShareCores(shape_.lane_cores, shape_.lanes);
   spec.device_uuid = shape_.device_uuid;
   spec.device_index = shape_.device_index;
   spec.memory_limit_bytes = shape_.process_memory_bytes;

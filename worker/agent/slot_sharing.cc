@@ -1,5 +1,6 @@
 #include "worker/agent/slot_sharing.h"
 
+#include <set>
 #include <string>
 
 #include "absl/strings/ascii.h"
@@ -43,6 +44,17 @@ bool OwnsSlot(const plan::Experiment& experiment) {
     }
   }
   return false;
+}
+
+bool LanesShareCores(const std::vector<std::vector<int>>& lane_cores, int lanes) {
+  if (lanes <= 1) return false;
+  std::set<int> seen;
+  for (const std::vector<int>& cores : lane_cores) {
+    for (const int core : cores) {
+      if (!seen.insert(core).second) return true;
+    }
+  }
+  return lane_cores.empty();
 }
 
 bool RanOutOfMemory(const plan::Result& result) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "common/plan/experiment.h"
 #include "common/plan/result.h"
@@ -13,10 +14,14 @@ namespace dynbench::worker {
 // compiling (max-autotune, coordinate descent), or it is several processes itself.
 bool OwnsSlot(const plan::Experiment& experiment);
 
+// Whether any core is that of several lanes. `lane_cores` empty: all are.
+bool LanesShareCores(const std::vector<std::vector<int>>& lane_cores, int lanes);
+
 // Whether it ended for want of memory, which may have been that of the others.
 bool RanOutOfMemory(const plan::Result& result);
 
-// Whether the device failed under it ("device_lost", "gpu_hang"): nothing is said of the experiment.
+// Whether the device failed under it ("device_lost", "gpu_hang"): nothing is said of the
+// experiment.
 bool DeviceFailed(const plan::Result& result);
 
 // kDeviceThrottled, kForeignOnDevice of common/base/window_flags.h.

@@ -90,6 +90,7 @@ nlohmann::json Attempt::RunMessage() const {
           {"model_file", spec_.model_file},
           {"cores", spec_.cores},
           {"lanes", spec_.lanes},
+          {"cores_shared", spec_.cores_shared},
           {"prepare", spec_.prepare},
           {"memory_limit_bytes", spec_.memory_limit_bytes},
           {"precompiled_headers_dir", spec_.precompiled_headers_dir},

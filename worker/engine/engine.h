@@ -37,6 +37,7 @@ struct AttemptSpec {
   // Learned, beside the experiment's total timeout_ms; each with where it came from, for people.
   std::map<plan::Phase, int64_t> phase_limits_ms;
   std::map<plan::Phase, std::string> phase_limit_origins;
+  bool cores_shared = false;  // with other lanes of the slot
 };
 
 // What the host tells of the device of a window while it lasts.

@@ -208,6 +208,7 @@ Attempt ParseAttempt(const Json& run) {
   attempt.cores = run.value("cores", std::vector<int>{});
   attempt.prepare = run.value("prepare", false);
   attempt.lanes = run.value("lanes", 1);
+  attempt.cores_shared = run.value("cores_shared", false);
   attempt.memory_limit_bytes = run.value("memory_limit_bytes", int64_t{0});
   if (!attempt.experiment.is_object()) {
     throw std::invalid_argument("\"experiment\" of the run message is not an object");

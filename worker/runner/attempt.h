@@ -30,6 +30,7 @@ struct Attempt {
   int device_index = -1;      // of an accelerator; -1: torch's first
   int lanes = 1;              // of the slot: others may compile beside this one
   bool copy = false;          // one of several that measure in one window, side by side
+  bool cores_shared = false;  // other lanes of the slot run on them too
   bool prepare = false;       // only fill the cache: load, compile, no samples
   int64_t memory_limit_bytes = 0;
 };

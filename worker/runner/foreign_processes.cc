@@ -12,8 +12,8 @@ namespace dynbench::runner {
 namespace {
 
 constexpr size_t kNamed = 3;
-// proc(5): utime and stime are fields 14 and 15; the name before field 3 may hold blanks.
-constexpr int kFieldsBetween = 11;
+// proc(5): ppid is field 4, utime to cstime are 14 to 17; the name before field 3 may hold blanks.
+constexpr int kFieldsBetween = 9;
 
 }  // namespace
 
@@ -32,10 +32,13 @@ std::map<pid_t, ProcessTime> ProcessTimes(const std::string& proc, pid_t self) {
     if (open == std::string::npos || close == std::string::npos || close < open) continue;
     std::istringstream fields(line.substr(close + 1));
     std::string skipped;
+    pid_t parent = 0;
+    fields >> skipped >> parent;
     for (int i = 0; i < kFieldsBetween; ++i) fields >> skipped;
-    int64_t user = 0, system = 0;
-    if (!(fields >> user >> system)) continue;
-    times[pid] = {line.substr(open + 1, close - open - 1), user + system};
+    int64_t user = 0, system = 0, waited_user = 0, waited_system = 0;
+    if (!(fields >> user >> system >> waited_user >> waited_system)) continue;
+    times[pid] = {line.substr(open + 1, close - open - 1), user + system, parent,
+                  waited_user + waited_system};
   }
   return times;
 }
@@ -55,6 +58,21 @@ std::string Busiest(const std::map<pid_t, ProcessTime>& before,
     text += (text.empty() ? "" : ", ") + worked[i].second;
   }
   return text;
+}
+
+std::set<pid_t> Below(const std::map<pid_t, ProcessTime>& all, pid_t root) {
+  std::multimap<pid_t, pid_t> children;
+  for (const auto& [pid, process] : all) children.emplace(process.parent, pid);
+  std::set<pid_t> below;
+  std::vector<pid_t> open = {root};
+  while (!open.empty()) {
+    const auto [first, last] = children.equal_range(open.back());
+    open.pop_back();
+    for (auto it = first; it != last; ++it) {
+      if (it->second != root && below.insert(it->second).second) open.push_back(it->second);
+    }
+  }
+  return below;
 }
 
 }  // namespace dynbench::runner

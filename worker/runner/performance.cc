@@ -4,9 +4,11 @@
 
 #include <functional>
 
+#include "common/base/window_flags.h"
 #include "common/stats/stats.h"
 #include "worker/runner/attempt.h"
 #include "worker/runner/canary.h"
+#include "worker/runner/compile_load.h"
 #include "worker/runner/core_clocks.h"
 #include "worker/runner/core_load.h"
 #include "worker/runner/cores.h"
@@ -42,8 +44,11 @@ class PerformanceTest {
   void Run() {
     if (!run_.attempt.prepare) WarmUpEager();
     run_.phases.Begin("compile");
+    const CompileLoad load(run_.attempt.cores, OwnProcesses());
     WarmUpCompiled();
+    compile_look_ = load.Look();
     ReportCompiler(run_);
+    ReportCompileLoad();
     run_.result["outcome"] = "passed";
     run_.result["blame"] = "none";
     run_.result["status"] = run_.attempt.prepare ? "prepared" : "measured";
@@ -74,6 +79,24 @@ class PerformanceTest {
           return MakeTarget(compiled_pair_);
         },
         run_.attempt.prepare ? 1 : warm_up_calls_, "compiled");
+  }
+
+  // The lane's: it has one attempt at a time, and reaps what that leaves. Of a copy its own; where
+  // lanes share cores, everybody's below the worker (worker, zygote, lane, child).
+  OwnTree OwnProcesses() const {
+    if (run_.attempt.copy) return {getpid(), true};
+    const pid_t lane = getppid();
+    if (!run_.attempt.cores_shared) return {lane, true};
+    return {Ancestor(ProcessTimes("/proc", 0), lane, 2), false};
+  }
+
+  void ReportCompileLoad() {
+    if (!compile_look_) return;
+    Json report = Json::parse(run_.result.value("compiler_report", "{}"), nullptr, false);
+    if (!report.is_object()) report = Json::object();
+    report["foreign_load"] = compile_look_->foreign_share;
+    run_.result["compiler_report"] = report.dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (Disturbed(*compile_look_)) run_.Note(ToString(*compile_look_));
   }
 
   void MeasureInWindow() {
@@ -296,6 +319,9 @@ class PerformanceTest {
     Json& metrics = run_.metrics();
     metrics.update(SampleFigures(samples));
     metrics["guard_misses"] = 0;
+    if (compile_look_ && Disturbed(*compile_look_)) {
+      metrics["window_flags"] = metrics.value("window_flags", int64_t{0}) | kForeignLoadCompiling;
+    }
     metrics["timed_pairs"] = samples.eager_ns.size();
     const double eager_ms = metrics.at("eager_latency_ms"), ms = metrics.at("abs_latency_ms");
     const double calls = run_.attempt.experiment.at("iterations_per_run");
@@ -311,6 +337,7 @@ class PerformanceTest {
   const int warm_up_calls_;
   py::object compiled_pair_;
   WarmUp eager_warm_up_, compiled_warm_up_;
+  std::optional<CompileLook> compile_look_;
   double pair_s_ = 0;       // of the newest pass
   int64_t kept_flags_ = 0;  // of the passes that count
   std::unique_ptr<Target> eager_;

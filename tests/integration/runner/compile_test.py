@@ -86,13 +86,47 @@ class Windows(WithTiny):
             self.assertIn(name, metrics)
         self.assertGreater(metrics["host_canary_us"], 10)
         self.assertLessEqual(metrics["window_repeats"], 2)
-        self.assertEqual(metrics["window_flags"] & ~(1 | 2 | 16), 0, "what a CPU can have")
+        self.assertEqual(metrics["window_flags"] & ~(1 | 2 | 16 | 128), 0, "what a CPU can have")
         self.assertEqual(metrics["window_flags"] & 1, int(metrics["window_foreign_load"] > 0.1))
         disturbed = [n for n in attempt.result["notes"] if n.startswith("window disturbed")]
         self.assertGreaterEqual(len(disturbed), metrics["window_repeats"])
         self.assertEqual(len(attempt.result["eager_ns"]), 4)
         for name in ("launch_canary_us", "eager_device_busy_ms"):
             self.assertNotIn(name, metrics, "there is no accelerator")
+
+
+    def compile_on_one_core(self):
+        core = min(os.sched_getaffinity(0))
+        whole = small("Mlp", "performance", "inductor", repeat=4)
+        attempt = self.lane.start(whole, model_file=TINY, cores=[core]).finish()
+        self.assert_result(attempt, outcome="passed", status="measured")
+        load = self.report(attempt)["foreign_load"]
+        notes = [n for n in attempt.result["notes"] if "while it compiled" in n]
+        flagged = attempt.result["metrics"]["window_flags"] & 128
+        self.assertEqual(bool(flagged), len(notes) == 1)
+        return load, flagged, notes
+
+    def test_a_stranger_beside_the_compiler_is_in_the_row(self):
+        core = min(os.sched_getaffinity(0))
+        stranger = subprocess.Popen([PYTHON, "-c", "import os; os.sched_setaffinity(0, [%d])\nwhile True: pass" % core])
+        self.addCleanup(stranger.wait)
+        self.addCleanup(stranger.kill)
+        load, flagged, notes = self.compile_on_one_core()
+        self.assertGreater(load, 0.25, "half of the core, and nothing else was to be done")
+        self.assertTrue(flagged)
+        self.assertIn("(pid %d)" % stranger.pid, notes[0])
+
+    def test_the_compilers_own_processes_are_no_strangers(self):
+        """It keeps its core busy, so counted as strangers they would be all of it. Other work of this machine
+        shows here too: the quietest of some tries is looked at."""
+        loads = []
+        for _ in range(3):
+            load, flagged, _ = self.compile_on_one_core()
+            loads.append(load)
+            if load <= 0.1:
+                self.assertFalse(flagged)
+                break
+        self.assertLess(min(loads), 0.9)
 
 
 class OffTheDevice(unittest.TestCase):

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/base/window_flags.h"
 #include "tests/unit/judge/sides_testing.h"
 
 namespace dynbench::judge {
@@ -68,6 +69,23 @@ TEST(Compare, ACommonMovementOfEagerIsSaid) {
   }
   EXPECT_THAT(Compare(base, fresh, {}, {}).notes,
               Contains(HasSubstr("eager itself is 15% slower in the middle of 6 models")));
+}
+
+TEST(Compare, CompilingBesideAStrangerIsNoRedAndSaid) {
+  Side base{"b", {}}, fresh{"n", {}};
+  Add(&base, "m", 20, 10);
+  Add(&fresh, "m", 20, 10);
+  for (Process& process : base.processes) process.row.result->metrics.compilation_latency_s = 20;
+  for (Process& process : fresh.processes) {
+    process.row.result->metrics.compilation_latency_s = 300;
+    process.row.result->metrics.window_flags = kForeignLoadCompiling;
+  }
+  const Comparison comparison = Compare(base, fresh, {}, {});
+  EXPECT_NE(comparison.gate, Gate::kRegression) << comparison.gate_reason;
+  EXPECT_THAT(comparison.notes,
+              Contains(HasSubstr("the compile seconds of 3 of 6 processes count for nothing")));
+  for (Process& process : fresh.processes) process.row.result->metrics.window_flags = kForeignLoad;
+  EXPECT_EQ(Compare(base, fresh, {}, {}).gate, Gate::kRegression);
 }
 
 TEST(Compare, OneProcessASideSaysWhatToDo) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "common/base/window_flags.h"
 #include "gtest/gtest.h"
 #include "tests/unit/judge/sides_testing.h"
 
@@ -55,6 +56,20 @@ TEST(NoiseFloor, WhatFailedIsNotNoise) {
   auto processes = On("a", "x", {10, 10.1});
   processes[1].row.result->outcome = plan::Outcome::kFailed;
   EXPECT_TRUE(FloorsOf(processes).empty());
+}
+
+TEST(NoiseFloor, CompilingBesideAStrangerIsNotNoise) {
+  auto processes = On("a", "x", {10, 10.1, 10.2});
+  for (Process& process : processes) process.row.result->metrics.compilation_latency_s = 20;
+  processes[0].row.result->metrics.compilation_latency_s = 60;
+  processes[0].row.result->metrics.window_flags = kForeignLoadCompiling;
+  for (const NoiseFloor& floor : FloorsOf(processes)) {
+    const bool seconds = floor.metric == Metric::kCompileSeconds;
+    EXPECT_EQ(floor.processes, seconds ? 2 : 3) << ToString(floor.metric);
+    if (seconds) {
+      EXPECT_DOUBLE_EQ(floor.between.variance, 0);
+    }
+  }
 }
 
 TEST(NoiseFloor, StatementsOfOnePlaceAddUp) {

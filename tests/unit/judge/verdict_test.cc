@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/base/window_flags.h"
 #include "tests/unit/judge/sides_testing.h"
 
 namespace dynbench::judge {
@@ -84,6 +85,33 @@ TEST(Verdict, CertainButBelowTheThreshold) {
   const Judged run(Three("m", 20, 10), Three("m", 20, 12), {}, rules);
   EXPECT_EQ(run.Of(Metric::kCompiledLatency).verdict, Verdict::kSame);
   EXPECT_EQ(*run.Of(Metric::kCompiledLatency).needed, 0.3);
+}
+
+// Three processes that compiled for about that long; the flagged ones beside a stranger.
+std::vector<Process> Compiled(double seconds, const std::vector<bool>& flagged) {
+  std::vector<Process> processes = Three("m", 20, 10);
+  for (size_t i = 0; i < processes.size(); ++i) {
+    plan::Metrics& m = processes[i].row.result->metrics;
+    m.compilation_latency_s = (flagged[i] ? 3 : 1) * seconds * (1 + 0.003 * static_cast<double>(i));
+    m.window_flags = flagged[i] ? kForeignLoadCompiling : kForeignLoad;
+  }
+  return processes;
+}
+
+TEST(Verdict, CompileSecondsBesideAStrangerCountForNothing) {
+  const Judged slower(Compiled(20, {false, false, false}), Compiled(30, {false, false, false}));
+  EXPECT_EQ(slower.Of(Metric::kCompileSeconds).verdict, Verdict::kRegressed);
+  const Judged same(Compiled(20, {false, false, false}), Compiled(20, {true, false, false}));
+  EXPECT_EQ(same.Of(Metric::kCompileSeconds).verdict, Verdict::kSame)
+      << same.Of(Metric::kCompileSeconds).reason;
+  EXPECT_EQ(same.Of(Metric::kCompileSeconds).fresh_processes, 2u);
+  const Judged alone(Compiled(20, {false, false, false}), Compiled(20, {true, true, true}));
+  const Judgement& j = alone.Of(Metric::kCompileSeconds);
+  EXPECT_EQ(j.verdict, Verdict::kUnknown) << "three times as long, and nobody can say why";
+  EXPECT_TRUE(j.disturbed);
+  EXPECT_NEAR(*j.change, 2, 0.05);
+  EXPECT_THAT(j.reason, HasSubstr("others ran on the cores of new while the model compiled"));
+  EXPECT_EQ(alone.Of(Metric::kCompiledLatency).verdict, Verdict::kSame) << "was measured after it";
 }
 
 TEST(Verdict, OneProcessASideIsUnknownUnlessBeyondTheBound) {

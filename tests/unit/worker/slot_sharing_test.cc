@@ -57,6 +57,13 @@ TEST(SlotSharing, AClockIsAMetricAndWhatSlowsIsANote) {
   EXPECT_NE(result.notes[0].find("software power cap, hardware power brake"), std::string::npos);
 }
 
+TEST(SlotSharing, LanesShareCoresWhereThereAreTooFew) {
+  EXPECT_FALSE(LanesShareCores({}, 1));
+  EXPECT_TRUE(LanesShareCores({}, 2)) << "each has all of the slot's";
+  EXPECT_FALSE(LanesShareCores({{0, 1}, {2, 3}}, 2));
+  EXPECT_TRUE(LanesShareCores({{0, 1}, {1, 2}}, 2));
+}
+
 TEST(SlotSharing, WhatWasWrongWithTheWindowIsFlags) {
   plan::Result result;
   AddWindowFlags(0, &result);
