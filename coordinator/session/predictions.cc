@@ -36,10 +36,6 @@ double Quantile(const std::vector<double>& sorted, double q) {
 
 }  // namespace
 
-void Predictions::Add(const std::string& key, double seconds, size_t kept) {
-  seconds_[key].Add(seconds, kept);
-}
-
 void Predictions::LearnTypical(const plan::Suite& suite) {
   const auto told = [](const plan::ModelRules& model) { return model.typical_compile_s > 0; };
   if (std::none_of(suite.models.begin(), suite.models.end(), told)) return;
@@ -73,9 +69,9 @@ void Predictions::Observe(const PredictionKeys& keys, double seconds, const Work
   MutexLock lock(mu_);
   if (worker) homes_[keys.series] = worker;
   if (seconds <= 0) return;
-  Add(keys.series, seconds, kKept);
-  Add(keys.model, seconds, kKept);
-  Add(keys.suite, seconds, kKeptOfSuite);
+  seconds_[keys.series].Add(seconds, kKept);
+  seconds_[keys.model].Add(seconds, kKept);
+  seconds_[keys.suite].Add(seconds, kKeptOfSuite);
 }
 
 bool Predictions::Find(const std::string& key, Prediction* prediction) const {

@@ -71,7 +71,6 @@ class Predictions {
   WorkerId Home(const plan::Experiment& experiment) const EXCLUDES(mu_);
 
  private:
-  void Add(const std::string& key, double seconds, size_t kept) REQUIRES(mu_);
   bool Find(const std::string& key, Prediction* prediction) const REQUIRES(mu_);
   void PlaceAsTypical(const plan::Experiment& experiment, Prediction* prediction) const
       REQUIRES(mu_);

@@ -115,15 +115,21 @@ TEST_F(SlotTest, ThePreparationOfAWarmCacheHasNoLearnedLimit) {
   EXPECT_TRUE(engine_.running.at(1).first.phase_limits_ms.empty());
 }
 
+// What an engine says of an attempt whose device failed.
+plan::Result DeviceFailure(const std::string& status, plan::Phase phase) {
+  plan::Result result;
+  result.outcome = plan::Outcome::kLost;
+  result.status = status;
+  result.blame = plan::Blame::kInfrastructure;
+  result.phase = phase;
+  return result;
+}
+
 TEST_F(SlotTest, ACpuHasNoDeviceToLose) {
   Make(1, [](SlotShape* shape) { shape->device = "cpu"; });
   Lease(7, {1});
   UntilRunning(1);
-  plan::Result result;
-  result.outcome = plan::Outcome::kLost;
-  result.status = "device_lost";
-  result.blame = plan::Blame::kInfrastructure;
-  result.phase = plan::Phase::kLoad;
+  plan::Result result = DeviceFailure("device_lost", plan::Phase::kLoad);
   result.error = "RuntimeError: No CUDA GPUs are available";
   engine_.Finish(1, result);
   Until([&] { return slot_->idle(); });
@@ -137,11 +143,7 @@ TEST_F(SlotTest, ACpuHasNoDeviceToHang) {
   Make(1, [](SlotShape* shape) { shape->device = "cpu"; });
   Lease(7, {1});
   UntilRunning(1);
-  plan::Result result;
-  result.outcome = plan::Outcome::kLost;
-  result.status = "gpu_hang";
-  result.blame = plan::Blame::kInfrastructure;
-  result.phase = plan::Phase::kCompile;
+  plan::Result result = DeviceFailure("gpu_hang", plan::Phase::kCompile);
   result.exit_signal = SIGABRT;
   engine_.Finish(1, result);
   Until([&] { return slot_->idle(); });
@@ -154,11 +156,7 @@ TEST_F(SlotTest, ADeviceThatFailsEndsAnAttemptWithoutAResult) {
   Make(1, [](SlotShape* shape) { shape->device = "cuda"; });
   Lease(7, {1, 2});
   UntilRunning(1);
-  plan::Result result;
-  result.outcome = plan::Outcome::kLost;
-  result.status = "gpu_hang";
-  result.blame = plan::Blame::kInfrastructure;
-  result.phase = plan::Phase::kCompile;
+  plan::Result result = DeviceFailure("gpu_hang", plan::Phase::kCompile);
   result.error = "HW Exception by GPU node-1";
   engine_.Finish(1, result);
   UntilRunning(2);
