@@ -85,6 +85,9 @@ struct AttemptRow {
 absl::StatusOr<std::vector<JobRow>> ListJobs(Database& db, int64_t limit);
 absl::StatusOr<JobRow> GetJob(Database& db, JobId job);  // NotFound names the newest job there is
 absl::StatusOr<plan::Request> GetRequest(Database& db, JobId job);
+// Whether what it ran were rounds of pairs, as the first that was started says; false: nothing was.
+// Without its request, which may bring a suite of megabytes along.
+absl::StatusOr<bool> RanPairs(Database& db, JobId job);
 // Rows of a job in plan order, after `after` (0: from the start), at most `limit`.
 absl::StatusOr<std::vector<ResultRow>> ListResults(Database& db, JobId job, ExperimentId after,
                                                    int64_t limit, bool with_samples,

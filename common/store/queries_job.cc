@@ -50,6 +50,17 @@ absl::StatusOr<plan::Request> GetRequest(Database& db, JobId job) {
   return plan::RequestFromJson(query.Text(0));
 }
 
+absl::StatusOr<bool> RanPairs(Database& db, JobId job) {
+  Statement query(db,
+                  "SELECT json_extract(p.plan, '$.pair') > 0 FROM experiment e"
+                  " JOIN result r ON r.experiment = e.id"
+                  " JOIN experiment_plan p ON p.experiment = e.id"
+                  " WHERE e.job = ? AND r.started_unix_ms > 0 ORDER BY e.id LIMIT 1");
+  query.Bind(job);
+  ASSIGN_OR_RETURN(const bool found, query.Step());
+  return found && query.Int(0) != 0;
+}
+
 absl::StatusOr<std::vector<ResultRow>> ListResults(Database& db, JobId job, ExperimentId after,
                                                    int64_t limit, bool with_samples,
                                                    RowDetail detail) {

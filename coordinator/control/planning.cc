@@ -182,9 +182,6 @@ absl::Status WarnOfNeeds(const Context& context, const session::FleetView& fleet
 absl::StatusOr<Planned> MakePlan(const Context& context, const std::string& request_json) {
   Planned planned;
   ASSIGN_OR_RETURN(planned.request, plan::RequestFromJson(request_json));
-  if (planned.request.inline_suite) {
-    context.predictions->LearnTypical(*planned.request.inline_suite);
-  }
   ASSIGN_OR_RETURN(const session::FleetView fleet, context.dispatcher->ViewFleet());
   const auto predict = [&](const plan::Experiment& e) { return context.predictions->Expected(e); };
   ASSIGN_OR_RETURN(planned.plan,

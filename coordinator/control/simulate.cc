@@ -39,7 +39,9 @@ void AddTask(const Context& context, const Past& past, const plan::Request& requ
     to.task.unit = absl::StrCat("pair ", e.pair, " round ", e.round);
   }
   to.task.home = context.predictions->Home(e);
-  const session::Prediction prediction = context.predictions->Predict(e);
+  std::optional<session::TypicalCompile> own;
+  if (request.inline_suite) own.emplace(*request.inline_suite);
+  const session::Prediction prediction = context.predictions->Predict(e, own ? &*own : nullptr);
   to.task.expected_s = prediction.p50_s;
   to.task.place_s = prediction.place_s;
   to.task.p90_s = prediction.p90_s;

@@ -104,7 +104,6 @@ void Dispatcher::Recover(const store::OpenWork& work, const std::vector<plan::Re
     AddedJob job;
     job.job = ToProto(row);
     job.TakeFrom(requests[i]);
-    if (requests[i].inline_suite) predictions_->LearnTypical(*requests[i].inline_suite);
     for (const store::OpenExperiment* open : by_job[row.id]) {
       job.Append(open->experiment, *predictions_);
       job.Identify(job.live.size() - 1, row.id, open->id);
@@ -167,6 +166,7 @@ void AddedJob::TakeFrom(const plan::Request& request) {
   require = request.require;
   deadline_unix_ms = request.deadline_unix_ms;
   unplaceable_grace_s = request.unplaceable_grace_s;
+  if (request.inline_suite) typical_compile.emplace(*request.inline_suite);
   if (!plan::IsPairJob(request)) return;
   this->request = request;
   // Its rounds are leased one by one.
@@ -182,7 +182,9 @@ void AddedJob::Append(const plan::Experiment& e, const Predictions& predictions)
   task.environment = e.environment;
   task.profile = e.profile;
   task.model = e.model;
-  const Prediction prediction = predictions.Predict(e);
+  const TypicalCompile* own = typical_compile ? &*typical_compile : nullptr;
+  live.back().compile_weight = predictions.CompileWeight(e, own);
+  const Prediction prediction = predictions.Predict(e, own);
   task.expected_s = prediction.p50_s;
   task.place_s = prediction.place_s;
   task.p90_s = prediction.p90_s;

@@ -72,6 +72,8 @@ struct AddedJob {
   // Of a pair job: parallel to the others; `request` is then the job's.
   std::vector<PairMember> pairs;
   plan::Request request;
+  // Of a job with a suite of its own: what its file says.
+  std::optional<TypicalCompile> typical_compile = std::nullopt;
 
   // Takes over what of the request concerns the scheduler. Before Append.
   void TakeFrom(const plan::Request& request);

@@ -115,6 +115,7 @@ void Dispatcher::SendLease(const ConnectedWorker& worker, LeaseEpoch epoch, int 
     planned.set_id(id.value);
     planned.set_json(live.json);
     planned.set_job(live.job.value);
+    planned.set_compile_weight(live.compile_weight);
     AddPhaseLimits(live, &planned);
     bytes += live.json.size();
   }

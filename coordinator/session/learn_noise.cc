@@ -41,6 +41,8 @@ absl::StatusOr<std::vector<JobId>> CalibrationsToLearn(store::Database& reader) 
   ASSIGN_OR_RETURN(const auto ended, store::EndedSinceNoiseFloors(reader, kEndedAtMost));
   std::vector<JobId> calibrations;
   for (const JobId job : ended) {
+    ASSIGN_OR_RETURN(const bool of_pairs, store::RanPairs(reader, job));
+    if (!of_pairs) continue;
     // One that this version cannot read is no reason not to start.
     const auto request = store::GetRequest(reader, job);
     if (request.ok() && IsCalibration(*request)) calibrations.push_back(job);

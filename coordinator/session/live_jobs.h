@@ -41,6 +41,7 @@ struct LiveExperiment {
   int64_t timeout_ms = 0;
   bool whole_timeout = false;  // an attempt was ended at a learned limit: no more of them
   std::string needs;  // beyond device and environment, for people; those that wait for the same
+  double compile_weight = 0;  // TypicalCompile::Of
 
   AttemptId attempt() const { return {id, lease}; }
 };

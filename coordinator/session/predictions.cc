@@ -37,18 +37,10 @@ double Quantile(const std::vector<double>& sorted, double q) {
 }  // namespace
 
 void Predictions::LearnTypical(const plan::Suite& suite) {
-  const auto told = [](const plan::ModelRules& model) { return model.typical_compile_s > 0; };
-  if (std::none_of(suite.models.begin(), suite.models.end(), told)) return;
+  TypicalCompile typical(suite);
+  if (!typical.says_anything()) return;
   MutexLock lock(mu_);
-  Typical& typical = typical_[suite.name];
-  for (const plan::ModelRules& model : suite.models) {
-    if (told(model)) typical.of_model[model.name] = model.typical_compile_s;
-  }
-  std::vector<double> all;
-  for (const auto& [model, seconds] : typical.of_model) all.push_back(seconds);
-  std::sort(all.begin(), all.end());
-  typical.median = Quantile(all, 0.5);
-  typical.longest = all.back();
+  typical_[suite.name] = std::move(typical);
 }
 
 void Predictions::Load(const std::vector<store::PastDuration>& past) {
@@ -89,36 +81,41 @@ bool Predictions::Find(const std::string& key, Prediction* prediction) const {
   return true;
 }
 
-void Predictions::PlaceAsTypical(const plan::Experiment& e, Prediction* prediction) const {
+const TypicalCompile* Predictions::Typical(const plan::Experiment& e,
+                                           const TypicalCompile* own) const {
+  if (own != nullptr) return own->says_anything() ? own : nullptr;
   const auto suite = typical_.find(e.suite);
-  if (suite == typical_.end()) return;
-  const auto model = suite->second.of_model.find(e.model);
-  const bool told = model != suite->second.of_model.end();
-  // The suite's own history knows its longest better than the file does.
-  if (!told && prediction->basis == Prediction::Basis::kSuite) return;
-  prediction->place_s =
-      (told ? model->second : suite->second.longest) / suite->second.median * prediction->p50_s;
+  return suite == typical_.end() ? nullptr : &suite->second;
 }
 
-Prediction Predictions::Predict(const plan::Experiment& e) const {
+double Predictions::CompileWeight(const plan::Experiment& e, const TypicalCompile* own) const {
+  MutexLock lock(mu_);
+  const TypicalCompile* typical = Typical(e, own);
+  return typical == nullptr ? 0 : typical->Of(e.model);
+}
+
+Prediction Predictions::Predict(const plan::Experiment& e, const TypicalCompile* own) const {
   Prediction prediction{Prediction::Basis::kNothing, kUnknownSeconds, kUnknownSeconds,
                         kUnknownSeconds};
   const std::string tail = Tail(e);
   MutexLock lock(mu_);
   // A suite without history has no model and no series with one, and keys of series are costly.
   const std::string suite = SuiteKey(e.suite, tail);
-  if (seconds_.count(suite) == 0) {
-    PlaceAsTypical(e, &prediction);
-    return prediction;
+  if (seconds_.count(suite) > 0) {
+    prediction.basis = Prediction::Basis::kModel;
+    if (Find(ModelKey(e.suite, e.model, tail), &prediction)) {
+      if (Find(SeriesKeyOf(e), &prediction)) prediction.basis = Prediction::Basis::kSeries;
+      return prediction;
+    }
+    prediction.basis = Prediction::Basis::kSuite;
+    Find(suite, &prediction);
   }
-  prediction.basis = Prediction::Basis::kModel;
-  if (Find(ModelKey(e.suite, e.model, tail), &prediction)) {
-    if (Find(SeriesKeyOf(e), &prediction)) prediction.basis = Prediction::Basis::kSeries;
-    return prediction;
-  }
-  prediction.basis = Prediction::Basis::kSuite;
-  Find(suite, &prediction);
-  PlaceAsTypical(e, &prediction);
+  const TypicalCompile* typical = Typical(e, own);
+  if (typical == nullptr) return prediction;
+  const double weight = typical->Of(e.model);
+  // The suite's own history knows its longest better than the file does.
+  if (weight <= 0 && prediction.basis == Prediction::Basis::kSuite) return prediction;
+  prediction.place_s = (weight > 0 ? weight : typical->longest()) * prediction.p50_s;
   return prediction;
 }
 

@@ -19,6 +19,7 @@
 #include "common/plan/suite.h"
 #include "common/store/queries.h"
 #include "coordinator/session/newest.h"
+#include "coordinator/session/typical_compile.h"
 
 namespace dynbench::session {
 
@@ -48,8 +49,8 @@ class Predictions {
   // ratio between experiments, so the figure matters little.
   static constexpr double kUnknownSeconds = 60;
 
-  // What a suite's file says of its models (ModelRules::typical_compile_s): of an installed one
-  // once, of a user's with every request that brings it. Of two words on a model the newer counts.
+  // Of a suite that is installed here; a user's own comes with its request, and counts for that job
+  // alone (`own` below), whatever it is called.
   void LearnTypical(const plan::Suite& suite) EXCLUDES(mu_);
   // Oldest first.
   void Load(const std::vector<store::PastDuration>& past) EXCLUDES(mu_);
@@ -60,8 +61,13 @@ class Predictions {
     Observe(PredictionKeysOf(experiment), seconds, worker);
   }
 
-  // Basis kNothing: kUnknownSeconds.
-  Prediction Predict(const plan::Experiment& experiment) const EXCLUDES(mu_);
+  // Basis kNothing: kUnknownSeconds. `own`: what the file of the job's own suite says; null: its
+  // suite is an installed one.
+  Prediction Predict(const plan::Experiment& experiment, const TypicalCompile* own = nullptr) const
+      EXCLUDES(mu_);
+  // TypicalCompile::Of.
+  double CompileWeight(const plan::Experiment& experiment, const TypicalCompile* own) const
+      EXCLUDES(mu_);
   // The median; nullopt: nothing like it was ever measured.
   std::optional<double> Known(const plan::Experiment& experiment) const EXCLUDES(mu_);
   double Expected(const plan::Experiment& experiment) const EXCLUDES(mu_) {
@@ -72,17 +78,14 @@ class Predictions {
 
  private:
   bool Find(const std::string& key, Prediction* prediction) const REQUIRES(mu_);
-  void PlaceAsTypical(const plan::Experiment& experiment, Prediction* prediction) const
+  // Null: nothing is known of the suite.
+  const TypicalCompile* Typical(const plan::Experiment& experiment, const TypicalCompile* own) const
       REQUIRES(mu_);
 
   mutable Mutex mu_;
   std::unordered_map<std::string, Newest<double>> seconds_ GUARDED_BY(mu_);  // by key
-  struct Typical {
-    std::map<std::string, double> of_model;  // more than 0
-    double median = 0, longest = 0;
-  };
-  std::map<std::string, Typical> typical_ GUARDED_BY(mu_);           // by suite
-  std::unordered_map<std::string, WorkerId> homes_ GUARDED_BY(mu_);  // by key of a series
+  std::map<std::string, TypicalCompile> typical_ GUARDED_BY(mu_);            // by suite
+  std::unordered_map<std::string, WorkerId> homes_ GUARDED_BY(mu_);          // by key of a series
 };
 
 }  // namespace dynbench::session

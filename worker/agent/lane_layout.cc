@@ -1,6 +1,7 @@
 #include "worker/agent/lane_layout.h"
 
 #include <algorithm>
+#include <set>
 
 namespace dynbench::worker {
 namespace {
@@ -13,6 +14,17 @@ constexpr size_t kCpusLeft = 2;  // for the worker, the coordinator and the zygo
 constexpr int64_t kDeviceBytesOfLane = int64_t{8} << 30;
 // Of the host: torch, its libraries' heap and a model's copies.
 constexpr int64_t kHostBytesOfLane = int64_t{6} << 30;
+
+// What compiling takes on more than one CPU, in what it takes on one: the same 24 TIMM models on
+// one of 16 CPUs each and on all 16 (docs/benchmarks.md), by Amdahl's law.
+constexpr double kSerial = 0.44;
+// The longest of a suite may take so many times its median; with 24 models on fourteen lanes that
+// is about what each lane has to do.
+constexpr double kMostOfMedian = 2.25;
+constexpr size_t kFewestLanesToShare = 8;
+constexpr size_t kMostLanesTaken = 4;
+
+double TimeOn(size_t cpus) { return kSerial + (1 - kSerial) / static_cast<double>(cpus); }
 
 std::vector<int> Cpus(const std::vector<std::vector<int>>& cores, size_t begin, size_t end) {
   std::vector<int> cpus;
@@ -60,6 +72,24 @@ std::vector<std::vector<int>> LayOutLanes(const std::vector<std::vector<int>>& p
     layout.emplace_back(cpus.begin() + first, cpus.begin() + first + each);
   }
   return layout;
+}
+
+int LanesTaken(double compile_weight, const std::vector<std::vector<int>>& lane_cores) {
+  if (lane_cores.size() < kFewestLanesToShare) return 1;
+  std::set<int> seen;
+  for (const std::vector<int>& lane : lane_cores) {
+    if (lane.size() != lane_cores[0].size() || lane.empty()) return 1;
+    for (const int cpu : lane) {
+      if (!seen.insert(cpu).second) return 1;
+    }
+  }
+  const size_t each = lane_cores[0].size();
+  size_t taken = 1;
+  while (taken < kMostLanesTaken &&
+         compile_weight * TimeOn(taken * each) > kMostOfMedian * TimeOn(each)) {
+    ++taken;
+  }
+  return static_cast<int>(taken);
 }
 
 }  // namespace dynbench::worker

@@ -19,4 +19,11 @@ int LanesOfGpu(const std::vector<std::vector<int>>& physical_cores, int64_t devi
 std::vector<std::vector<int>> LayOutLanes(const std::vector<std::vector<int>>& physical_cores,
                                           int lanes);
 
+// Of how many lanes one experiment takes the cores: of a model that compiles much longer than its
+// suite's others (`compile_weight`: in medians of the suite; 0: not known) so many that it ends
+// about when they do; one lane where there are few, or where lanes share cores. It depends on the
+// model's suite and on the slot only, never on what runs beside it or ran before, so that a model's
+// compile seconds are taken on the same number of cores night after night.
+int LanesTaken(double compile_weight, const std::vector<std::vector<int>>& lane_cores);
+
 }  // namespace dynbench::worker

@@ -9,6 +9,7 @@
 #include "common/base/time.h"
 #include "common/plan/script_command.h"
 #include "proto/dynbench/convert.h"
+#include "worker/agent/lane_layout.h"
 #include "worker/agent/messages.h"
 #include "worker/agent/slot_run.h"
 #include "worker/agent/slot_sharing.h"
@@ -30,7 +31,8 @@ void Slot::Add(const v1::Lease& lease) {
                     JobId(experiment.job()),
                     experiment.json(),
                     std::nullopt,
-                    {experiment.phase_limits().begin(), experiment.phase_limits().end()}};
+                    {experiment.phase_limits().begin(), experiment.phase_limits().end()},
+                    LanesTaken(experiment.compile_weight(), shape_.lane_cores)};
     if (!planned.job) planned.job = JobId(epoch.value);  // a coordinator that does not say
     bool known = running_.count(planned.id) > 0;
     for (const Planned& other : queue_) known = known || other.id == planned.id;
@@ -95,8 +97,8 @@ std::shared_ptr<LiveLog> Slot::LogOf(const AttemptId& attempt) const {
 void Slot::StartNext() {
   // Nobody begins while another one measures.
   if (WindowTaken() || StartWaitingAlone()) return;
-  while (!queue_.empty() && static_cast<int>(running_.size()) < shape_.lanes && !WindowTaken() &&
-         MayBegin(queue_.front())) {
+  while (!queue_.empty() && !WindowTaken() &&
+         static_cast<int>(FreeLanes().size()) >= queue_.front().lanes && MayBegin(queue_.front())) {
     Planned planned = std::move(queue_.front());
     queue_.pop_front();
     Begin(std::move(planned));
@@ -127,7 +129,8 @@ void Slot::Begin(Planned planned) {
   run->experiment = *std::move(run->planned.experiment);
   run->environment = *environment;
   run->started_at = UnixNow();
-  run->lane = FreeLane();
+  run->lanes = FreeLanes();
+  run->lanes.resize(std::min<size_t>(run->lanes.size(), run->planned.lanes));
   run->owns_slot = shape_.lanes > 1 && OwnsSlot(run->experiment);
   run->cache_key = CacheKey(*run);
   const AttemptId id = run->planned.id;

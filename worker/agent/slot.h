@@ -120,6 +120,7 @@ class Slot {
     std::string json;
     std::optional<plan::Experiment> experiment;  // once it was looked at
     std::vector<v1::PhaseLimit> phase_limits = {};
+    int lanes = 1;  // whose cores it takes
   };
   struct Run;
 
@@ -128,8 +129,8 @@ class Slot {
   bool StartWaitingAlone();
   void Begin(Planned planned);
   void MakeReady(const std::shared_ptr<Run>& run);
-  int FreeLane() const;
-  const std::vector<int>& CoresOf(const Run& run) const;
+  std::vector<int> FreeLanes() const;
+  std::vector<int> CoresOf(const Run& run) const;
   bool WantsToRunAlone(const Run& run, const plan::Result& result) const;
   void RunAgainAlone(const std::shared_ptr<Run>& run);
   void LookAtDevice(Run& run) const;

@@ -28,18 +28,26 @@ bool Slot::MayBegin(Planned& planned) {
   return device_memory_.Fits(*planned.experiment, running, shape_.memory_bytes);
 }
 
-int Slot::FreeLane() const {
+std::vector<int> Slot::FreeLanes() const {
   std::set<int> taken;
-  for (const auto& [id, run] : running_) taken.insert(run->lane);
-  int lane = 0;
-  while (taken.count(lane) > 0) ++lane;
-  return lane;
+  for (const auto& [id, run] : running_) taken.insert(run->lanes.begin(), run->lanes.end());
+  std::vector<int> free;
+  for (int lane = 0; lane < shape_.lanes; ++lane) {
+    if (taken.count(lane) == 0) free.push_back(lane);
+  }
+  return free;
 }
 
-const std::vector<int>& Slot::CoresOf(const Run& run) const {
+std::vector<int> Slot::CoresOf(const Run& run) const {
   const bool own_share = !run.owns_slot || run.had_company;
-  const auto lane = static_cast<size_t>(run.lane);
-  return own_share && lane < shape_.lane_cores.size() ? shape_.lane_cores[lane] : shape_.cores;
+  if (!own_share || shape_.lane_cores.empty()) return shape_.cores;
+  std::vector<int> cores;
+  for (const int lane : run.lanes) {
+    const std::vector<int>& own = shape_.lane_cores[lane];
+    cores.insert(cores.end(), own.begin(), own.end());
+  }
+  std::sort(cores.begin(), cores.end());
+  return cores;
 }
 
 bool Slot::WantsToRunAlone(const Run& run, const plan::Result& result) const {

@@ -26,7 +26,7 @@ struct Slot::Run {
   bool preparing = false;      // a preparation of the warm cache runs
   bool prepared_here = false;  // one has run for this attempt
   bool in_engine = false;
-  int lane = 0;
+  std::vector<int> lanes;    // whose cores it has
   bool owns_slot = false;    // nothing runs beside it
   bool had_company = false;  // something ran beside it
   plan::Phase phase = plan::Phase::kPrepare;

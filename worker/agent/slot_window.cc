@@ -87,7 +87,8 @@ WindowState Slot::LookInWindow(const Run& run) const {
 
 // Clocks fall within moments once the work is over, so at once; the driver answers in microseconds.
 void Slot::LookAtDevice(Run& run) const {
-  if (run.phase != plan::Phase::kMeasure || shape_.device_uuid.empty() || !services_.gpu_state) {
+  if (run.phase != plan::Phase::kMeasure || run.use != DeviceUse::kMeasure ||
+      shape_.device_uuid.empty() || !services_.gpu_state) {
     return;
   }
   run.gpu_state = services_.gpu_state(shape_.device_uuid);

@@ -59,6 +59,15 @@ void EnterQuietWindow(AttemptRun& run) {
   }
 }
 
+bool HasOwnBenchmarkWindows(const AttemptRun& run) {
+  return run.attempt.lanes > 1 && !run.attempt.copy && run.device.is_accelerator();
+}
+
+void EnterBenchmarkWindow(AttemptRun& run) {
+  AskFor("benchmark", run);
+  AwaitIdleDevice(run.device);
+}
+
 int64_t LookAtDevice(AttemptRun& run) {
   if (!run.device.is_accelerator() || run.attempt.copy) return 0;
   run.control.Send(R"({"type":"look"})");
@@ -73,8 +82,7 @@ void TakeWindowsForAutotuning(AttemptRun& run) {
       .attr("install")(py::cpp_function([&run] {
                          // Other threads of the compiler go on meanwhile.
                          const py::gil_scoped_release released;
-                         AskFor("benchmark", run);
-                         AwaitIdleDevice(run.device);
+                         EnterBenchmarkWindow(run);
                          run.windows.autotuning_ns -= NowNs();
                        }),
                        py::cpp_function([&run] {

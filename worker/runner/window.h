@@ -25,6 +25,10 @@ nlohmann::json ReadConditions(const AttemptRun& run);
 int64_t EnterWindow(AttemptRun& run);
 // The same for samples: one that begins badly is given back and asked for again, twice at most.
 void EnterQuietWindow(AttemptRun& run);
+// Where others may compile while this attempt measures what the device alone decides.
+bool HasOwnBenchmarkWindows(const AttemptRun& run);
+// A window for that: those that are off the device go on. Left as the other one.
+void EnterBenchmarkWindow(AttemptRun& run);
 // In the window: what the worker sees on the device now, flags of common/base/window_flags.h. 0
 // without an accelerator, and where several copies share the window.
 int64_t LookAtDevice(AttemptRun& run);

@@ -199,7 +199,9 @@ TEST_F(DispatcherTest, AUsersSuiteSaysWhoIsBegunFirst) {
   StartServer();
   auto worker = Join(HelloOf("a"));
   client().Submit(OwnSuite());
-  EXPECT_EQ(FirstModelOf(worker->NextLease()), "b");
+  const v1::Lease lease = worker->NextLease();
+  ASSERT_EQ(FirstModelOf(lease), "b");
+  EXPECT_DOUBLE_EQ(lease.experiments(0).compile_weight(), 3) << "60 s beside the median of 20";
 }
 
 TEST_F(DispatcherTest, AUsersSuiteSaysWhoIsBegunFirstAfterARestartToo) {
@@ -208,7 +210,9 @@ TEST_F(DispatcherTest, AUsersSuiteSaysWhoIsBegunFirstAfterARestartToo) {
   server_.reset();
   StartServer();
   auto worker = Join(HelloOf("a"));
-  EXPECT_EQ(FirstModelOf(worker->NextLease()), "b");
+  const v1::Lease lease = worker->NextLease();
+  ASSERT_EQ(FirstModelOf(lease), "b");
+  EXPECT_DOUBLE_EQ(lease.experiments(0).compile_weight(), 3) << "60 s beside the median of 20";
 }
 
 TEST_F(DispatcherTest, ARestartedCoordinatorAdoptsWhatRuns) {

@@ -80,14 +80,19 @@ TEST(PredictionsTest, WithoutHistoryTheSuitesFileSaysWhoIsLong) {
   EXPECT_DOUBLE_EQ(predictions.Predict(Named("long")).place_s, 7) << "its own history wins";
 }
 
-TEST(PredictionsTest, TheNewerFilesWordOnAModelCountsAndTheOthersStay) {
+TEST(PredictionsTest, AUsersSuiteCountsForItsOwnJobWhateverItIsCalled) {
   Predictions predictions;
   predictions.LearnTypical(TimmWith({{"a", 10}, {"b", 20}, {"c", 60}}));
-  predictions.LearnTypical(TimmWith({{"b", 40}, {"c", 0}}));
-  constexpr double kUnit = Predictions::kUnknownSeconds / 40;  // the median is 40 now
-  EXPECT_DOUBLE_EQ(predictions.Predict(Named("a")).place_s, 10 * kUnit);
-  EXPECT_DOUBLE_EQ(predictions.Predict(Named("b")).place_s, 40 * kUnit);
-  EXPECT_DOUBLE_EQ(predictions.Predict(Named("c")).place_s, 60 * kUnit);
+  constexpr double kUnit = Predictions::kUnknownSeconds;
+  const TypicalCompile own(TimmWith({{"a", 90}, {"b", 30}, {"c", 10}}));
+  EXPECT_DOUBLE_EQ(predictions.Predict(Named("a"), &own).place_s, 3 * kUnit);
+  EXPECT_DOUBLE_EQ(predictions.CompileWeight(Named("a"), &own), 3);
+  EXPECT_DOUBLE_EQ(predictions.Predict(Named("a")).place_s, kUnit / 2);
+  EXPECT_DOUBLE_EQ(predictions.CompileWeight(Named("a"), nullptr), 0.5);
+  const TypicalCompile silent(TimmWith({{"a", 0}}));
+  EXPECT_DOUBLE_EQ(predictions.Predict(Named("a"), &silent).place_s, kUnit)
+      << "the installed one says nothing of it";
+  EXPECT_DOUBLE_EQ(predictions.CompileWeight(Named("d"), nullptr), 0);
 }
 
 TEST(PredictionsTest, TheHomeOfASeriesIsTheWorkerThatMeasuredItLast) {

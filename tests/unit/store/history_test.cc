@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "common/store/queries.h"
 #include "tests/unit/store/fixture.h"
 
 namespace dynbench::store {
@@ -116,6 +117,25 @@ TEST_F(HistoryTest, WhatIsNoNightIsLeftOut) {
   EXPECT_THAT(Ids(filter), ElementsAre(one));
   filter.newest = 10;
   EXPECT_THAT(Ids(filter), ElementsAre(one));
+}
+
+TEST_F(HistoryTest, AJobWhoseFirstStartedExperimentIsARoundRanPairs) {
+  plan::Experiment round = MakeExperiment("a");
+  round.pair = 1;
+  round.round = 1;
+  const auto ran_pairs = [&](ExperimentId id) {
+    Statement job(*db_, "SELECT job FROM experiment WHERE id = ?");
+    job.Bind(id);
+    EXPECT_OK(job.Step().status());
+    const auto ran = RanPairs(*db_, JobId(job.Int(0)));
+    EXPECT_OK(ran.status());
+    return ran.ok() && *ran;
+  };
+  EXPECT_FALSE(ran_pairs(Passed(MakeExperiment("a"))));
+  EXPECT_TRUE(ran_pairs(Passed(round)));
+  const auto waits = InsertJob(*db_, MakeJob({"a"}));
+  ASSERT_OK(waits.status());
+  EXPECT_FALSE(ran_pairs(waits->experiments[0])) << "nothing was started";
 }
 
 TEST_F(HistoryTest, WithMachineAndBuild) {

@@ -75,5 +75,24 @@ TEST(LaneLayout, LanesOfAGpuFollowCoresAndMemory) {
   EXPECT_EQ(LanesOfGpu({}, 0, 0), 1);
 }
 
+TEST(LaneLayout, AModelThatCompilesMuchLongerThanItsSuiteTakesSeveralLanes) {
+  const Cores lanes = LayOutLanes(Host(16, 1), 14);
+  for (const double usual : {0.0, 0.4, 1.0, 2.2}) EXPECT_EQ(LanesTaken(usual, lanes), 1) << usual;
+  EXPECT_EQ(LanesTaken(2.5, lanes), 2);
+  EXPECT_EQ(LanesTaken(3.4, lanes), 3);
+  EXPECT_EQ(LanesTaken(50, lanes), 4) << "no more than that of anything";
+  int before = 1;
+  for (double weight = 0; weight < 10; weight += 0.1) {
+    EXPECT_GE(LanesTaken(weight, lanes), before) << weight;
+    before = LanesTaken(weight, lanes);
+  }
+}
+
+TEST(LaneLayout, WhereLanesAreFewOrShareCoresNobodyTakesSeveral) {
+  EXPECT_EQ(LanesTaken(50, LayOutLanes(Host(16, 1), 4)), 1);
+  EXPECT_EQ(LanesTaken(50, LayOutLanes(Host(4, 1), 9)), 1);
+  EXPECT_EQ(LanesTaken(50, {}), 1);
+}
+
 }  // namespace
 }  // namespace dynbench::worker

@@ -148,7 +148,7 @@ class SlotTest : public testing::Test {
     LeaseOf(epoch, ids, experiment, limits);
   }
   void LeaseOf(int64_t epoch, const std::vector<int64_t>& ids, plan::Experiment experiment,
-               const std::vector<v1::PhaseLimit>& limits = {}) {
+               const std::vector<v1::PhaseLimit>& limits = {}, double compile_weight = 0) {
     v1::Lease lease;
     lease.set_epoch(epoch);
     experiment.suite = "timm";
@@ -159,6 +159,7 @@ class SlotTest : public testing::Test {
       planned.set_job(job_);
       planned.set_json(plan::ToJson(experiment));
       *planned.mutable_phase_limits() = {limits.begin(), limits.end()};
+      planned.set_compile_weight(compile_weight);
     }
     slot_->Add(lease);
   }

@@ -32,6 +32,37 @@ TEST_F(SlotTest, EveryLaneKeepsItsCoresAndTheOneThatIsFreeIsTaken) {
   Until([&] { return slot_->idle(); });
 }
 
+TEST_F(SlotTest, ALongModelHasTheCoresOfSeveralLanesUntilItEnds) {
+  Make(8, [](SlotShape* shape) {
+    for (int cpu = 0; cpu < 8; ++cpu) shape->lane_cores.push_back({cpu});
+  });
+  Lease(7, {1});
+  LeaseOf(8, {2}, {}, {}, /*compile_weight=*/3.4);
+  Lease(9, {3, 4, 5, 6, 7});
+  LeaseOf(10, {8}, {}, {}, /*compile_weight=*/3.4);
+  Lease(11, {9});
+  UntilRunning(6);
+  EXPECT_EQ(engine_.running[1].first.cores, (std::vector<int>{0}));
+  EXPECT_EQ(engine_.running[2].first.cores, (std::vector<int>{1, 2, 3}));
+  EXPECT_EQ(engine_.running[6].first.cores, (std::vector<int>{7}));
+  engine_.Pass(1);
+  UntilRunning(7);
+  EXPECT_EQ(engine_.running[7].first.cores, (std::vector<int>{0}));
+  engine_.Pass(3);
+  engine_.Pass(4);
+  Until([&] { return finished_.size() == 3; });
+  EXPECT_EQ(engine_.running.count(8), 0u) << "two lanes are free, and it takes three";
+  EXPECT_EQ(engine_.running.count(9), 0u) << "nobody overtakes it";
+  engine_.Pass(5);
+  UntilRunning(8);
+  EXPECT_EQ(engine_.running[8].first.cores, (std::vector<int>{4, 5, 6}));
+  engine_.Pass(2);
+  UntilRunning(9);
+  EXPECT_EQ(engine_.running[9].first.cores, (std::vector<int>{1}));
+  for (const int64_t id : {6, 7, 8, 9}) engine_.Pass(id);
+  Until([&] { return slot_->idle(); });
+}
+
 TEST_F(SlotTest, AnExperimentThatSearchesKernelsOwnsTheSlotAndAllItsCores) {
   Make(2, [](SlotShape* shape) { shape->lane_cores = {{0}, {1}}; });
   plan::Experiment search;
