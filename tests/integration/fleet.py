@@ -128,10 +128,20 @@ class Daemon:
             raise AssertionError(f"{self.name} did not end 30 s after SIGTERM:\n{self.tail()}") from None
 
 
+def owners_of(folder: pathlib.Path) -> list[bytes]:
+    """What DYNBENCH_OWNER begins with in processes of the workers whose state is in `folder`."""
+    found = []
+    for file in (*folder.glob("*/identity.json"), *folder.glob("*/*/identity.json")):
+        record = read_json(file)
+        if record:
+            found.append(f"DYNBENCH_OWNER={record['worker_id']}/".encode())
+    return found
+
+
 def processes_of(mark: str, folder: pathlib.Path) -> dict[int, str]:
     """Live processes (zombies apart) that carry the mark in their environment, or whose current
     folder or command line is in `folder`, or that run a runner of the tests (a model's process has a
-    cleaned environment, without the mark): pid -> command line."""
+    cleaned environment, without the mark) unless a worker of another fleet owns it: pid -> command line."""
     found = {}
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
@@ -140,8 +150,11 @@ def processes_of(mark: str, folder: pathlib.Path) -> dict[int, str]:
             if (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z":
                 continue
             command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            ours = f"{MARK}={mark}".encode() in (entry / "environ").read_bytes().split(b"\0")
-            ours = ours or str(folder) in command or str(ENVIRONMENTS / "runners") in command
+            variables = (entry / "environ").read_bytes().split(b"\0")
+            ours = f"{MARK}={mark}".encode() in variables or str(folder) in command
+            if not ours and str(ENVIRONMENTS / "runners") in command:
+                owner = [v for v in variables if v.startswith(b"DYNBENCH_OWNER=")]
+                ours = not owner or owner[0].startswith(tuple(owners_of(folder)))
             ours = ours or os.readlink(entry / "cwd").startswith(str(folder))
             if ours:
                 found[int(entry.name)] = command
