@@ -252,6 +252,7 @@ void Slot::Launch(const std::shared_ptr<Run>& run) {
   const absl::Status made = MakePrivateFolder(spec.precompiled_headers_dir);
   if (!made.ok()) return OnReturned(run, std::string(made.message()));
   run->in_engine = true;
+  run->off_device = false;
   if (LooksAtHost(*run)) run->host_settings = services_.host_settings();
   for (const auto& [id, other] : running_) {
     if (other == run || !other->in_engine) continue;

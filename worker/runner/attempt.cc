@@ -58,7 +58,7 @@ void Prepare(AttemptRun& run) {
 
 void ChooseDevice(AttemptRun& run) {
   run.device = Device(run.attempt.experiment.at("device").get<std::string>());
-  run.device.Choose(run.attempt.device_index);
+  StartOffDevice(run, [&run] { run.device.Choose(run.attempt.device_index); });
   run.result["threads"] = py::module_::import("torch").attr("get_num_threads")().cast<int>();
 }
 

@@ -66,6 +66,10 @@ std::string Disturbance(const WindowLook& look) {
   return text;
 }
 
+bool ThrottledByItself(const WindowLook& before, const WindowLook& now) {
+  return DisturbanceFlags(before) == kDeviceThrottled && DisturbanceFlags(now) == kDeviceThrottled;
+}
+
 bool Quieter(const WindowLook& a, const WindowLook& b) { return Badness(a) < Badness(b); }
 
 }  // namespace dynbench::runner

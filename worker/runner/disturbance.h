@@ -34,6 +34,10 @@ int64_t DisturbanceFlags(const WindowLook& look);
 // The same for people; empty: nothing did.
 std::string Disturbance(const WindowLook& look);
 
+// Whether nothing but the device's throttling disturbed either of two passes that followed each
+// other: the model's own work draws what the device may, and a third pass would be no other.
+bool ThrottledByItself(const WindowLook& before, const WindowLook& now);
+
 // Of two passes over the same samples: whether `a` was the quieter one.
 bool Quieter(const WindowLook& a, const WindowLook& b);
 

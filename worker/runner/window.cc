@@ -108,6 +108,16 @@ void LeaveDeviceToCompile(AttemptRun& run) {
                        }));
 }
 
+void StartOffDevice(AttemptRun& run, std::function<void()> choose) {
+  if (!HasOwnBenchmarkWindows(run)) return choose();
+  run.control.Send(R"({"type":"off_device"})");
+  Shim("device_use").attr("at_first_use")(py::cpp_function([&run, choose = std::move(choose)] {
+    const py::gil_scoped_release released;
+    AskFor("return", run);
+    choose();
+  }));
+}
+
 void ReportWindows(AttemptRun& run) {
   if (run.windows.waited_ns == 0) return;
   run.metrics()["window_wait_s"] = static_cast<double>(run.windows.waited_ns) / 1e9;

@@ -2,6 +2,7 @@
 // it.
 #pragma once
 
+#include <functional>
 #include <stdexcept>
 #include <string>
 
@@ -43,6 +44,11 @@ void TakeWindowsForAutotuning(AttemptRun& run);
 // generates code, which needs only the host, other attempts' kernels may be benchmarked beside it
 // (shims/device_use.py). `run` outlives the compiler.
 void LeaveDeviceToCompile(AttemptRun& run);
+
+// Where others compile beside this attempt on an accelerator: until the loader first uses the
+// device (shims/device_use.py) others' kernels may be benchmarked beside it. `choose` makes the
+// device this process's; elsewhere it is called at once.
+void StartOffDevice(AttemptRun& run, std::function<void()> choose);
 
 // Metrics of all windows up to now.
 void ReportWindows(AttemptRun& run);

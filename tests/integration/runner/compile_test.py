@@ -130,7 +130,7 @@ class Windows(WithTiny):
 
 
 class OffTheDevice(unittest.TestCase):
-    """What a compilation says to the slot of an accelerator; the compiler here is the CPU's."""
+    """What loading and compiling say to the slot of an accelerator; the device here is the CPU."""
 
     CODE = """if True:
         import json, os, sys, types
@@ -167,6 +167,28 @@ class OffTheDevice(unittest.TestCase):
                          "forward and backward, once")
         self.assertEqual(others, [["computed"] * 2] * 3,
                          "who computes on the device while it compiles stays on it")
+
+    LOADING = """if True:
+        import json, sys, types
+        package = sys.modules["dynbench_shims"] = types.ModuleType("dynbench_shims")
+        package.__path__ = [sys.argv[1]]
+        import torch
+        from dynbench_shims import device_use, timm_loader
+
+        said, to = [], torch.nn.Module.to
+        torch.nn.Module.to = lambda self, *a, **k: (said.append("moved"), to(self, *a, **k))[1]
+        create = timm_loader.create
+        timm_loader.create = lambda *a: (said.append("made"), create(*a))[1]
+        device_use.at_first_use(lambda: said.append("used"))
+        experiment = {"environment": "default", "source": {"name": "mobilenetv2_100"}, "weights": "random",
+                      "device": "cpu", "channels_last": False, "mode": "inference", "batch_size": 1}
+        timm_loader.load(experiment, "")
+        device_use.first_use()
+        print(json.dumps(said))
+    """
+
+    def test_a_model_is_made_before_and_moved_after_it_once(self):
+        self.assertEqual(ask(textwrap.dedent(self.LOADING), SHIMS), ["made", "used", "moved"])
 
 
 class AheadOfTimeCase(WithTiny):

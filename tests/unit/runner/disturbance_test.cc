@@ -69,5 +69,17 @@ TEST(Disturbance, AThrottledPassIsNeverTheQuieterOne) {
   EXPECT_TRUE(Quieter(loud, throttled));
 }
 
+TEST(Disturbance, WhatThrottlesTwiceAndAloneIsTheModelsOwnWork) {
+  WindowLook throttled = Quiet(), flipped = Quiet();
+  throttled.told_flags = kDeviceThrottled;
+  flipped.told_flags = kDeviceThrottled;
+  flipped.launch_canary_after_us = 12;
+  EXPECT_TRUE(ThrottledByItself(throttled, throttled));
+  EXPECT_FALSE(ThrottledByItself(throttled, flipped))
+      << "without the flip a further pass may be quiet";
+  EXPECT_FALSE(ThrottledByItself(flipped, throttled));
+  EXPECT_FALSE(ThrottledByItself(Quiet(), Quiet()));
+}
+
 }  // namespace
 }  // namespace dynbench::runner

@@ -1,4 +1,5 @@
-"""While the compiler traces and generates code it needs the host only, and says so.
+"""Until the loader first uses the device, and while the compiler traces and generates code, an attempt
+needs the host only, and says so.
 
 Dynamo tells the beginning and the end of each compilation, the backward's included. What it
 benchmarks meanwhile is benchmarked in a window (autotuning.py). Recording a CUDA graph is told too,
@@ -8,6 +9,21 @@ of generated C++) is not told.
 
 _listeners = None  # (compilation begins, compilation ends)
 _told = False
+_at_first_use = None
+
+
+def at_first_use(come):
+    """`come` waits until this process may use the device, and makes it its own."""
+    global _at_first_use
+    _at_first_use = come
+
+
+def first_use():
+    """Before whatever uses the device first; later calls do nothing."""
+    global _at_first_use
+    come, _at_first_use = _at_first_use, None
+    if come is not None:
+        come()
 
 
 def install(experiment, leave, come_back):

@@ -6,10 +6,11 @@ import time
 
 import torch
 
-from . import generation, huggingface_inputs
+from . import device_use, generation, huggingface_inputs
 from .failures import CapabilityMissing, OptionRefused, WeightsUnavailable
 from .loading import Loaded, seed
 
+BUILDS_ON_THE_HOST = True  # says itself when it uses the device (device_use.py)
 LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "encoder_layers", "decoder_layers",
           "num_decoder_layers")
 # Upstream switches dropout off only after the model was built; zero would change which code runs.
@@ -186,6 +187,7 @@ def load(experiment, _model_file):
     model, weights, cut = make(transformers, experiment, parameters)
     if experiment["activation_checkpointing"]:
         model.gradient_checkpointing_enable()
+    device_use.first_use()
     # Models differ in what they come as; every one starts in float32.
     model = model.to(device=experiment["device"], dtype=torch.float32)
     if experiment["channels_last"]:

@@ -9,6 +9,8 @@ import random
 import numpy
 import torch
 
+from . import device_use
+
 SEED = 1337
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
@@ -191,13 +193,15 @@ def load(experiment, model_file):
         raise NotImplementedError("this runner has no loader %r (it has: %s)" % (
             name, ", ".join(LOADERS)))
     _refuse(experiment, name)
+    loader = importlib.import_module("%s.%s_loader" % (__package__, name))
+    if experiment["distributed"] or not getattr(loader, "BUILDS_ON_THE_HOST", False):
+        device_use.first_use()
     if experiment["distributed"]:
         from . import distributed
 
         distributed.join()
     # Inference never records gradients, from the first call to the last.
     torch.set_grad_enabled(keeps_gradients(experiment))
-    loader = importlib.import_module("%s.%s_loader" % (__package__, name))
     loaded = loader.load(experiment, model_file)
     loaded.model.train(experiment["model_mode"] == "train")
     validate(experiment, loaded)

@@ -5,9 +5,11 @@ import time
 
 import torch
 
+from . import device_use
 from .failures import WeightsUnavailable
 from .loading import Loaded, seed
 
+BUILDS_ON_THE_HOST = True  # says itself when it uses the device (device_use.py)
 _FACTORY = dict(in_chans=3, scriptable=False, num_classes=None)
 _DROP = dict(drop_rate=0.0, drop_path_rate=None, drop_block_rate=None)
 # Upstream tries six times and waits this long in between.
@@ -74,6 +76,7 @@ def load(experiment, _model_file):
     pretrained = wanted == "pretrained" or (wanted == "auto" and weights_are_cached(timm, name))
     model = create_pretrained(timm, name) if pretrained else create(timm, name, False)
     device = experiment["device"]
+    device_use.first_use()
     model.to(device=device)
     if experiment["channels_last"]:
         model.to(memory_format=torch.channels_last)
