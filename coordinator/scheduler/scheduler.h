@@ -84,6 +84,8 @@ struct Task {
   // A unit goes nowhere else while this slot can take work that fits. No worker: anywhere.
   SlotId pinned = {};
 };
+  WorkerId avoid = {};
+};
 
 struct SlotOffer {
   int index = 0;
@@ -180,9 +182,10 @@ struct Returned {
   // It was ended at a learned limit of a phase: nothing is counted, and it goes elsewhere while
   // another worker could take it.
   bool phase_limit = false;
-  // Of an infrastructure failure for which the slot's device is to blame, the word for it
-  // ("device_lost"): it goes to another slot while one can take it, is lost at once where none is
-  // known, and has this status then.
+  // Of an infrastructure failure, the word for it ("no_space"), which is the experiment's status
+  // when it is lost. One of the slot's device (plan::BlamesDevice) goes to another slot while one
+  // can take it and is lost at once where none is known; any other, named or not, is one of the
+  // whole worker.
   std::string status = {};
 };
 // A worker of which the store knows, while it is away: experiments may wait for it. Ignored when it

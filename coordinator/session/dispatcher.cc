@@ -74,6 +74,7 @@ absl::Status Dispatcher::Start(store::Database& reader) {
   options.lease_ttl_ns = options_.lease_ttl_ns;
   options.crash_budget = options_.crash_budget;
   options.unplaceable_grace_ns = options_.unplaceable_grace_ns;
+  options.backoff = options_.backoff;
 #ifndef DYNBENCH_PLANT_EPOCH_RESTART  // a planted bug: docs/reliability.md, "Simulation"
   options.first_epoch = LeaseEpoch(work.last_epoch.value + 1);
 #endif
