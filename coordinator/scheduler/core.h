@@ -81,6 +81,11 @@ class Core {
   // It counts for nothing without `record`, which is concluded.
   void SkipPartners(const TaskRecord& record, const std::string& why);
   void AddTasks(const JobAdded& event);
+  // Out of every WaitingSet for a while.
+  void Hold(TaskRecord* record, int64_t hold_ns);
+  // After a restart: what waits for another try waits its time anew. Meanwhile workers come back,
+  // so that it does not go where it failed because that one was there first.
+  void HoldFailed();
   void ReleaseHeld();
   void ActOn(const FailureClusters::Verdict& verdict, Slot* slot, bool others_can,
              const std::string& reason);

@@ -110,6 +110,8 @@ void Dispatcher::Recover(const store::OpenWork& work, const std::vector<plan::Re
       job.Identify(job.live.size() - 1, row.id, open->id);
       job.tasks.back().crashes = open->crashes;
       job.tasks.back().infrastructure_failures = open->infrastructure_failures;
+      job.tasks.back().failed_on = open->failed_on;
+      job.tasks.back().avoid = open->avoid;
       job.live.back().whole_timeout = open->phase_limits > 0;
       if (!open->lease) continue;
       LiveExperiment& experiment = job.live.back();

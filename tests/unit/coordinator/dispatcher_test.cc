@@ -422,6 +422,27 @@ TEST_F(DispatcherTest, ALostResultOfAnOlderWorkerCountsAsItIs) {
   EXPECT_EQ(client().Rows(job).at(0).result().outcome(), "lost");
 }
 
+TEST_F(DispatcherTest, AfterARestartARetryStillAvoidsWhereItFailed) {
+  options_.dispatcher.backoff.first_ns = 2 * kNsPerSecond;
+  StartServer();
+  auto worker = Join(HelloOf("a"));
+  client().Submit(RequestFor({kModel}));
+  const v1::Lease lease = worker->NextLease();
+  worker->Start(AttemptOf(lease));
+  worker->Fail(AttemptOf(lease), "no_space", "No space left on device");
+  const int64_t experiment = lease.experiments(0).id();
+  ASSERT_TRUE(Eventually([&] { return AttemptStates(experiment).at(0) == "requeued"; }));
+  worker.reset();
+  server_.reset();
+  StartServer();
+  // The one that failed is back first.
+  worker = Join(HelloOf("a"));
+  ASSERT_EQ(worker->Welcome().verdict(), v1::Welcome::OK);
+  auto other = Join(HelloOf("b"));
+  EXPECT_EQ(other->NextLease().experiments(0).id(), experiment);
+  for (const v1::CoordinatorMessage& heard : worker->Heard()) EXPECT_FALSE(heard.has_lease());
+}
+
 TEST_F(DispatcherTest, ASecondWorkerWithTheSameIdIsRefused) {
   StartServer();
   auto first = Join(HelloOf("a", 1));

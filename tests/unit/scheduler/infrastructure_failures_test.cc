@@ -278,6 +278,63 @@ TEST(HostFailures, AFullDiskUnderAllLanesIsOneFailureARefusedDownloadIsOneEach) 
   }
 }
 
+TEST(InfrastructureFailures, BeforeARestartAreNotForgotten) {
+  Rig rig;
+  Task task = One();
+  task.infrastructure_failures = 1;
+  task.failed_on = {{WorkerId("a"), 0}};
+  task.avoid = WorkerId("a");
+  rig.Submit(1, {task});
+  rig.Do(Recovered{});
+  rig.Join("a", 2);
+  EXPECT_TRUE(rig.All<Grant>().empty()) << "others are given time to come back";
+  EXPECT_THAT(rig.Explain(1), HasSubstr("before the coordinator was restarted"));
+  rig.Join("b");
+  rig.PassTime();
+  ASSERT_EQ(rig.Granted("b"), Ids{1});
+  Fail(&rig, rig.last_grant);
+  EXPECT_TRUE(rig.All<Conclude>().empty());
+  rig.PassTime();
+  ASSERT_EQ(rig.Granted("a"), Ids{1});
+  EXPECT_EQ(rig.last_grant.slot.index, 1);
+}
+
+TEST(InfrastructureFailures, BeforeARestartLetNoDeviceCountAsLost) {
+  Rig rig;
+  Task task = One();
+  task.infrastructure_failures = 1;
+  task.failed_on = {{WorkerId("a"), 0}};
+  task.avoid = WorkerId("a");
+  rig.Submit(1, {task});
+  rig.Do(Recovered{});
+  rig.Join("a");
+  rig.Join("b");
+  rig.PassTime();
+  ASSERT_EQ(rig.Granted("b"), Ids{1});
+  Fail(&rig, rig.last_grant);
+  EXPECT_TRUE(rig.All<Conclude>().empty()) << "a may only have had a full disk";
+  rig.PassTime();
+  EXPECT_EQ(rig.Granted("a"), Ids{1});
+}
+
+TEST(InfrastructureFailures, OfBothSidesOfARoundBeforeARestartDoNotBlockEachOther) {
+  Rig rig;
+  std::vector<Task> round = {One(1), One(2)};
+  for (Task& task : round) {
+    const WorkerId failed(task.id.value == 1 ? "a" : "b");
+    task.unit = "pair 0 round 2";
+    task.infrastructure_failures = 1;
+    task.failed_on = {{failed, 0}};
+    task.avoid = failed;
+  }
+  rig.Submit(1, round);
+  rig.Do(Recovered{});
+  rig.Join("a");
+  rig.Join("b");
+  rig.PassTime();
+  EXPECT_EQ(rig.Granted("a"), (Ids{1, 2})) << "b failed it last";
+}
+
 // Rounds of pairs are units, pinned to the slot of their first round.
 TEST(DeviceFailures, ARoundLeavesTheSlotThatItIsPinnedTo) {
   for (const bool device : {true, false}) {
