@@ -64,6 +64,10 @@ std::optional<PartitionPolicy> ParsePartitionPolicy(std::string_view text) {
   return Parse<PartitionPolicy>(kPolicies, text);
 }
 
+bool BlamesDevice(std::string_view status) {
+  return status == "device_lost" || status == "gpu_hang";
+}
+
 Blame BlameFor(Phase phase) {
   switch (phase) {
     case Phase::kPrepare:

@@ -58,6 +58,12 @@ std::optional<Blame> ParseBlame(std::string_view text);
 std::optional<Phase> ParsePhase(std::string_view text);
 std::optional<PartitionPolicy> ParsePartitionPolicy(std::string_view text);
 
+// Whether the status of an attempt that infrastructure ended blames the slot's device
+// ("device_lost", "gpu_hang"); any other blames the host.
+bool BlamesDevice(std::string_view status);
+// That of one that found the host's disk full.
+inline constexpr std::string_view kNoSpace = "no_space";
+
 // Whom a failure in `phase` is to blame on (design: load -> model, eager and reference -> eager,
 // compile and later -> compiler; prepare -> infrastructure).
 Blame BlameFor(Phase phase);

@@ -112,6 +112,8 @@ struct OpenExperiment {
   int crashes = 0;
   int infrastructure_failures = 0;
   int phase_limits = 0;
+  std::vector<SlotId> failed_on = {};  // where infrastructure failed it, the oldest first
+  WorkerId avoid = {};                 // of the last attempt that it or a learned limit ended
 };
 struct OpenWork {
   std::vector<JobRow> jobs;  // with unfinished experiments, oldest first

@@ -39,12 +39,13 @@ absl::Status LoadOpenExperiments(Database& db, std::vector<OpenExperiment>* expe
 }
 
 // `experiments` is in the order of ids.
-absl::Status LoadCounts(Database& db, std::vector<OpenExperiment>* experiments) {
+absl::Status LoadEarlierAttempts(Database& db, std::vector<OpenExperiment>* experiments) {
   Statement query(db,
-                  "SELECT a.experiment, a.cause, count(*)"
+                  "SELECT a.experiment, a.cause, l.worker, l.slot"
                   " FROM experiment e INDEXED BY experiment_open"
                   " JOIN attempt a ON a.experiment = e.id AND a.cause <> ''"
-                  " WHERE e.state <> 'done' GROUP BY a.experiment, a.cause");
+                  " JOIN lease l ON l.epoch = a.lease"
+                  " WHERE e.state <> 'done' ORDER BY a.experiment, a.lease");
   return ForEachRow(query, [&](const Statement& row) {
     const ExperimentId id(row.Int(0));
     const auto open = std::lower_bound(
@@ -52,10 +53,18 @@ absl::Status LoadCounts(Database& db, std::vector<OpenExperiment>* experiments) 
         [](const OpenExperiment& e, const ExperimentId& wanted) { return e.id < wanted; });
     if (open == experiments->end() || open->id != id) return absl::OkStatus();
     const std::string cause = row.Text(1);
-    const int count = static_cast<int>(row.Int(2));
-    if (cause == "crash") open->crashes = count;
-    if (cause == "infrastructure") open->infrastructure_failures = count;
-    if (cause == "phase_limit") open->phase_limits = count;
+    const SlotId slot{WorkerId(row.Text(2)), static_cast<int>(row.Int(3))};
+    if (cause == "crash") {
+      ++open->crashes;
+      return absl::OkStatus();
+    }
+    open->avoid = slot.worker;
+    if (cause == "phase_limit") {
+      ++open->phase_limits;
+    } else {
+      ++open->infrastructure_failures;
+      open->failed_on.push_back(slot);
+    }
     return absl::OkStatus();
   });
 }
@@ -92,7 +101,7 @@ absl::StatusOr<OpenWork> LoadOpenWork(Database& db) {
     return absl::OkStatus();
   }));
   RETURN_IF_ERROR(LoadOpenExperiments(db, &work.experiments));
-  RETURN_IF_ERROR(LoadCounts(db, &work.experiments));
+  RETURN_IF_ERROR(LoadEarlierAttempts(db, &work.experiments));
   ASSIGN_OR_RETURN(work.last_epoch, LastEpoch(db));
   return work;
 }

@@ -81,13 +81,19 @@ class Core {
   // It counts for nothing without `record`, which is concluded.
   void SkipPartners(const TaskRecord& record, const std::string& why);
   void AddTasks(const JobAdded& event);
+  // Out of every WaitingSet for a while.
+  void Hold(TaskRecord* record, int64_t hold_ns);
+  // After a restart: what waits for another try waits its time anew. Meanwhile workers come back,
+  // so that it does not go where it failed because that one was there first.
+  void HoldFailed();
   void ReleaseHeld();
   void ActOn(const FailureClusters::Verdict& verdict, Slot* slot, bool others_can,
              const std::string& reason);
   void ConcludeTask(TaskRecord* record, plan::Outcome outcome, const std::string& status,
                     plan::Blame blame, const std::string& reason);
   void CountCrash(TaskRecord* record, const WorkerId& worker);
-  // It and the rest of its unit go elsewhere while they can; `device`: the slot's is to blame.
+  // It and the rest of its unit go elsewhere while they can; `device`: the slot's is to blame, and
+  // not the worker.
   void SendElsewhere(TaskRecord* record, const Slot& slot, bool device);
   // Whether a slot that fits is known on whose device it has not failed.
   bool KnownElsewhere(const TaskRecord& record) const;
@@ -134,8 +140,9 @@ class Core {
   bool InDanger(const Job& job, int index, MonotonicTime now) const;
   // Whether the slot can take what waits in the class, now or when its lease has ended.
   bool CanTake(const SlotId& id, int index) const;
-  // Whether a task with slots that failed it can go to one that suits it better than `slot`: best
-  // is a worker that it did not come back from, then a slot there that did not fail it.
+  // Whether a task that came back from somewhere can go to a slot that suits it better than `slot`:
+  // best is a worker that it did not come back from, then a slot that did not fail it, then any but
+  // those of the worker that it came back from last.
   bool BetterElsewhere(const Slot& slot, int index, const WaitingTask& task) const;
   void GrantTo(Slot* slot, const std::vector<ExperimentId>& experiments);
   void TakeOver(TaskRecord* record, std::map<LeaseEpoch, std::vector<ExperimentId>>* revoked);

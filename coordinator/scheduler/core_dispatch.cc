@@ -84,14 +84,18 @@ bool Core::BetterElsewhere(const Slot& slot, int index, const WaitingTask& task)
   const std::map<WorkerId, int>& capable = matcher_.at(index).capable_by_worker;
   size_t among = 0;
   bool spared = false;  // a slot of theirs that did not fail it
+  bool former = false;  // one that failed it, but not of the worker that did last
   for (const auto& [worker, slots] : failed) {
     const auto found = capable.find(worker);
     if (found == capable.end()) continue;
     ++among;
-    spared = spared || found->second > slots;
+    const bool whole = task.failed_on.count({worker, kEverySlot}) > 0;
+    spared = spared || (!whole && found->second > slots);
+    former = former || worker != task.avoid;
   }
   if (capable.size() > among) return true;
-  return task.failed_on.count(slot.id()) > 0 && spared;
+  if (!task.FailedOn(slot.id())) return false;
+  return spared || (former && slot.worker->id == task.avoid);
 }
 
 bool Core::InDanger(const Job& job, int index, MonotonicTime now) const {

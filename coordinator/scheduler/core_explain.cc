@@ -91,15 +91,14 @@ std::string Core::ExplainSlot(const Slot& slot, const TaskRecord& record) const 
   }
   if (!record.failed_on.empty()) {
     if (!BetterElsewhere(slot, record.work_class, WaitingOf(record))) return "";
-    return absl::StrCat("slot ", index,
-                        " is free, but a device of this worker failed it; another slot is "
-                        "preferred");
+    if (record.failed_on.count({slot.worker->id, kEverySlot}) == 0) {
+      return absl::StrCat("slot ", index,
+                          " is free, but this worker failed it; another slot is preferred");
+    }
+  } else if (record.avoid != slot.worker->id) {
+    return "";
   }
-  if (record.avoid == slot.worker->id) {
-    return absl::StrCat("slot ", index,
-                        " is free, but it failed there; another worker is preferred");
-  }
-  return "";
+  return absl::StrCat("slot ", index, " is free, but it failed there; another worker is preferred");
 }
 
 std::string Core::ExplainSlots(const Worker& worker, const TaskRecord& record) const {

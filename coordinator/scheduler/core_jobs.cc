@@ -130,9 +130,33 @@ void Core::RequeueOne(TaskRecord* record, const std::string& reason, int64_t hol
   return;
 #endif
   if (hold_ns <= 0) return AddWaiting(*record);
+  Hold(record, hold_ns);
+}
+
+void Core::Hold(TaskRecord* record, int64_t hold_ns) {
   record->held = true;
   record->held_until = now_ + hold_ns;
   held_.insert({record->held_until, record->task.id});
+}
+
+void Core::HoldFailed() {
+  for (const auto& [id, job] : jobs_) {
+    for (const ExperimentId experiment : job.tasks) {
+      TaskRecord* record = Find(experiment);
+      if (record->infrastructure_failures == 0 || record->lease || record->held) continue;
+      const int64_t hold_ns =
+          BackoffNs(options_.backoff, experiment, record->infrastructure_failures);
+      std::vector<ExperimentId> unit = PartnersOf(*record);
+      unit.push_back(experiment);
+      for (const ExperimentId side : unit) {
+        TaskRecord* held = Find(side);
+        if (held->lease || held->held) continue;
+        RemoveWaiting(*held, WorkerId());
+        held->last_failure = "before the coordinator was restarted";
+        Hold(held, hold_ns);
+      }
+    }
+  }
 }
 
 void Core::ReleaseHeld() {
@@ -171,6 +195,14 @@ void Core::Handle(const TasksAdded& event) {
 
 void Core::AddTasks(const JobAdded& event) {
   Job& job = jobs_.at(event.job);
+  // Sides that shunned different places would wait for each other's.
+  std::map<std::string, Task> shunned;
+  for (const Task& task : event.tasks) {
+    if (task.unit.empty()) continue;
+    Task& unit = shunned[task.unit];
+    unit.failed_on.insert(unit.failed_on.end(), task.failed_on.begin(), task.failed_on.end());
+    if (task.avoid) unit.avoid = task.avoid;
+  }
   for (const Task& task : event.tasks) {
     TaskRecord record;
     record.task = task;
@@ -179,6 +211,9 @@ void Core::AddTasks(const JobAdded& event) {
     record.waiting_since = now_;
     record.crashes = task.crashes;
     record.infrastructure_failures = task.infrastructure_failures;
+    const Task& shunning = task.unit.empty() ? task : shunned.at(task.unit);
+    record.failed_on.insert(shunning.failed_on.begin(), shunning.failed_on.end());
+    record.avoid = shunning.avoid;
     const auto [it, added] = tasks_.try_emplace(task.id, std::move(record));
     CHECK(added) << "experiment " << task.id << " was added twice";
     job.tasks.insert(task.id);

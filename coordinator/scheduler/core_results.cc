@@ -36,13 +36,14 @@ void Core::SendElsewhere(TaskRecord* record, const Slot& slot, bool device) {
   for (const ExperimentId id : all) {
     TaskRecord* side = Find(id);
     side->avoid = slot.worker->id;
-    if (device) side->failed_on.insert(slot.id());
+    side->failed_on.insert({slot.worker->id, device ? slot.offer.index : kEverySlot});
+    if (device) side->lost_devices.insert(slot.id());
   }
 }
 
 bool Core::KnownElsewhere(const TaskRecord& record) const {
   size_t failed = 0;
-  for (const SlotId& id : record.failed_on) {
+  for (const SlotId& id : record.lost_devices) {
     const auto& slots = fleet_.Find(id.worker)->slots;  // neither is ever forgotten
     const std::vector<int>& matches = slots.at(id.index)->matches;
     failed += static_cast<size_t>(std::count(matches.begin(), matches.end(), record.work_class));
@@ -66,15 +67,16 @@ void Core::Handle(const Returned& event) {
     return;
   }
   const int failure = ++record->infrastructure_failures;
-  const bool device = !event.status.empty();
+  const bool device = plan::BlamesDevice(event.status);
   SendElsewhere(record, *slot, device);
   const std::string where =
       absl::StrCat(device ? absl::StrCat("slot ", slot->offer.index, " of ") : std::string(),
                    "worker ", worker.value, ": ", event.reason);
-  // Before the record may be gone; what it decides takes effect after. A device fails what runs in
-  // all lanes at once: that is one failure of the slot.
+  // Before the record may be gone; what it decides takes effect after. A device, or a disk, fails
+  // what runs in all lanes at once: that is one failure of the slot.
   FailureClusters::Verdict verdict;
-  if (!device || !std::exchange(lease->device_failed, true)) {
+  const bool shared = device || event.status == plan::kNoSpace;
+  if (!shared || !std::exchange(lease->shared_failure, true)) {
     verdict = clusters_.Failed(slot->id(), event.signature.empty() ? event.reason : event.signature,
                                now_);
   }
@@ -82,7 +84,7 @@ void Core::Handle(const Returned& event) {
   const bool nowhere = device && !KnownElsewhere(*record);
   if (failure > options_.infrastructure_retries || nowhere) {
     SkipPartners(*record, absl::StrCat("the other side of its round was lost: ", event.reason));
-    ConcludeTask(record, plan::Outcome::kLost, device ? event.status : "lost",
+    ConcludeTask(record, plan::Outcome::kLost, event.status.empty() ? "lost" : event.status,
                  plan::Blame::kInfrastructure,
                  absl::StrCat("infrastructure failed ", failure, failure == 1 ? " time" : " times",
                               nowhere ? ", and no other slot is known that could run it" : "",

@@ -121,6 +121,7 @@ void Core::Handle(const Recovered& event) {
     if (lease == nullptr) actions_.push_back(CloseLease{recovered.epoch});
     ArmIfNeeded(worker);
   }
+  HoldFailed();
 }
 
 void Core::Adopt(Lease* lease, const HeldLease* held) {

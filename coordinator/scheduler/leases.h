@@ -16,7 +16,8 @@ struct Lease {
   Slot* slot = nullptr;
   std::set<ExperimentId> outstanding;  // without a result; never empty
   bool lapsed = false;                 // expired; its experiments may be leased elsewhere
-  bool device_failed = false;          // one of them came back since the slot's device failed
+  // One of them came back for want of what all of its lanes share: the device, or the disk.
+  bool shared_failure = false;
 };
 
 // Knows every lease by its epoch and hands out new epochs.

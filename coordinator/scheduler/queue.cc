@@ -20,6 +20,10 @@ bool WaitingTask::Shuns(const WorkerId& worker) const {
                      [&](const SlotId& slot) { return slot.worker == worker; });
 }
 
+bool WaitingTask::FailedOn(const SlotId& slot) const {
+  return failed_on.count(slot) > 0 || failed_on.count({slot.worker, kEverySlot}) > 0;
+}
+
 bool Asking::Leaves(const WaitingTask& task) const {
   if (!task.failed_on.empty() && better) return better(task);
   return others_can && task.avoid == worker;

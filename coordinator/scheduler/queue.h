@@ -32,21 +32,26 @@
 
 namespace dynbench::scheduler {
 
+// As a slot's index: all of the worker's.
+inline constexpr int kEverySlot = -1;
+
 struct WaitingTask {
   int64_t queue_order = 0;
   ExperimentId id;
   double expected_s = 0;
-  WorkerId avoid;                   // not there while another worker could take it
+  WorkerId avoid;                   // where it came back from last
   WorkerId home;                    // that measured its series before
   double place_s = 0;               // what it is ordered by; 0: expected_s
   double spread_s = 0;              // its 90 % quantile less expected_s
   bool whole = false;               // its group is a unit: leased alone and never split
   SlotId pinned = {};               // of a unit: goes nowhere else while that slot can take it
-  std::set<SlotId> failed_on = {};  // whose device failed it: not there while another could take it
+  std::set<SlotId> failed_on = {};  // where infrastructure failed it: slots, and whole workers
 
   double placed_s() const { return place_s > 0 ? place_s : expected_s; }
   // Whether it came back from there.
   bool Shuns(const WorkerId& worker) const;
+  // Whether infrastructure failed it on that slot, or on its worker as a whole.
+  bool FailedOn(const SlotId& slot) const;
 
   auto operator<=>(const WaitingTask& other) const {
     return std::pair(queue_order, id) <=> std::pair(other.queue_order, other.id);
@@ -80,8 +85,8 @@ struct Asking {
   // Whether another slot can take what waits here; for units that are pinned to it. Empty: no.
   std::function<bool(const SlotId&)> can_take = {};
   size_t fill = 1;  // so many at once however long they take: a lane each
-  // Whether a slot that suits a task with `failed_on` better than the one that asks can take it.
-  // Empty: `others_can` and `avoid` decide.
+  // Whether a slot that suits a task that came back from somewhere better than the one that asks
+  // can take it. Empty: `others_can` and `avoid` decide.
   std::function<bool(const WaitingTask&)> better = {};
 
   // Whether the task is left to others.

@@ -83,6 +83,11 @@ struct Task {
   std::string unit = {};
   // A unit goes nowhere else while this slot can take work that fits. No worker: anywhere.
   SlotId pinned = {};
+  // Where infrastructure failed it before the restart, and the worker that it came back from last.
+  // Whether a device or a host was to blame is not known any more: others are preferred, and no
+  // device counts as lost.
+  std::vector<SlotId> failed_on = {};
+  WorkerId avoid = {};
 };
 
 struct SlotOffer {
@@ -180,9 +185,10 @@ struct Returned {
   // It was ended at a learned limit of a phase: nothing is counted, and it goes elsewhere while
   // another worker could take it.
   bool phase_limit = false;
-  // Of an infrastructure failure for which the slot's device is to blame, the word for it
-  // ("device_lost"): it goes to another slot while one can take it, is lost at once where none is
-  // known, and has this status then.
+  // Of an infrastructure failure, the word for it ("no_space"), which is the experiment's status
+  // when it is lost. One of the slot's device (plan::BlamesDevice) goes to another slot while one
+  // can take it and is lost at once where none is known; any other, named or not, is one of the
+  // whole worker.
   std::string status = {};
 };
 // A worker of which the store knows, while it is away: experiments may wait for it. Ignored when it

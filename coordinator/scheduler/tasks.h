@@ -26,9 +26,11 @@ struct TaskRecord {
   LeaseEpoch lease;
   bool started = false;
   MonotonicTime started_at;
-  WorkerId last_worker;        // that it was leased to; cleared once its death was counted
-  WorkerId avoid;              // where it came back from with an infrastructure failure
-  std::set<SlotId> failed_on;  // slots whose device failed it
+  WorkerId last_worker;  // that it was leased to; cleared once its death was counted
+  WorkerId avoid;        // where it came back from last, through no wish of a person
+  // Where infrastructure failed it: slots, and workers as a whole (kEverySlot).
+  std::set<SlotId> failed_on;
+  std::set<SlotId> lost_devices;  // slots whose device failed it in the life of this process
   int crashes = 0;
   int infrastructure_failures = 0;
   MonotonicTime waiting_since;

@@ -74,6 +74,7 @@ absl::Status Dispatcher::Start(store::Database& reader) {
   options.lease_ttl_ns = options_.lease_ttl_ns;
   options.crash_budget = options_.crash_budget;
   options.unplaceable_grace_ns = options_.unplaceable_grace_ns;
+  options.backoff = options_.backoff;
 #ifndef DYNBENCH_PLANT_EPOCH_RESTART  // a planted bug: docs/reliability.md, "Simulation"
   options.first_epoch = LeaseEpoch(work.last_epoch.value + 1);
 #endif
@@ -109,6 +110,8 @@ void Dispatcher::Recover(const store::OpenWork& work, const std::vector<plan::Re
       job.Identify(job.live.size() - 1, row.id, open->id);
       job.tasks.back().crashes = open->crashes;
       job.tasks.back().infrastructure_failures = open->infrastructure_failures;
+      job.tasks.back().failed_on = open->failed_on;
+      job.tasks.back().avoid = open->avoid;
       job.live.back().whole_timeout = open->phase_limits > 0;
       if (!open->lease) continue;
       LiveExperiment& experiment = job.live.back();

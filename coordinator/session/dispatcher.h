@@ -55,6 +55,7 @@ struct DispatcherOptions {
   int64_t duplicate_grace_ns = kNsPerSecond;
   // Of jobs that do not say (scheduler::Options).
   int64_t unplaceable_grace_ns = scheduler::Options().unplaceable_grace_ns;
+  scheduler::Backoff backoff = {};  // between infrastructure failures of an experiment
 };
 
 // A job that was committed, with its experiments that need running.

@@ -44,7 +44,7 @@ PERFORMANCE = {
     "oom-text(compile)": (("failed", "OOM", "compile", "compiler"), "out of memory"),
     "oom-text(measure)": (("failed", "OOM", "measure", "compiler"), "out of memory"),
     "429(2)": (PASSED, ""),
-    "429(6)": (("lost", "download_failed", "load", "infrastructure"), "429"),
+    "429(6)": (("lost", "download_failed", "prepare", "infrastructure"), "429"),
     # The slot is a CPU: it has no device to lose, so this is what the model did.
     "device-lost": (("failed", "fail_to_run", "compile", "compiler"), "GPU is lost"),
     "gpu-hang": (CRASHED, "reason :GPU Hang"),

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/plan/words.h"
 #include "common/store/statement.h"
 
 namespace dynbench::simulation {
@@ -245,7 +246,7 @@ void Oracle::InfrastructureFailed(ExperimentId experiment, const SlotId& slot,
   Trouble& trouble = infrastructure_[experiment];
   ++trouble.failures;
   trouble.statuses.insert(status);
-  if (!status.empty()) trouble.failed_on.insert(slot);
+  if (plan::BlamesDevice(status)) trouble.failed_on.insert(slot);
 }
 
 void Oracle::JudgeLoss(ExperimentId id, const std::string& status) {
@@ -263,7 +264,7 @@ void Oracle::JudgeLoss(ExperimentId id, const std::string& status) {
                   " WHERE p.experiment = ? AND ifnull(json_extract(p.plan, '$.pair'), 0) = 0");
   slots.Bind(id);
   const bool excused =
-      status != "lost" &&
+      plan::BlamesDevice(status) &&
       (store_failed_ ||
        (RowIs(slots) && slots.Int(0) <= static_cast<int64_t>(trouble.failed_on.size())));
   if (!excused) {

@@ -114,7 +114,7 @@ class Oracle {
   std::map<AttemptId, std::string> measured_;
   struct Trouble {
     int failures = 0;
-    std::set<std::string> statuses;  // of devices; with "" where none is to blame
+    std::set<std::string> statuses;  // with "" where none was named
     std::set<SlotId> failed_on;      // whose device failed it
   };
   std::unordered_map<ExperimentId, int> deaths_;

@@ -68,6 +68,7 @@ Scenario Read(const YAML::Node& root) {
                                                   {"poison", &s.poison},
                                                   {"infrastructure", &s.infrastructure},
                                                   {"device_failures", &s.device_failures},
+                                                  {"host_failures", &s.host_failures},
                                                   {"slow_links", &s.slow_links},
                                                   {"faults_for_s", &s.faults_for_s}};
   for (const auto& item : root) {

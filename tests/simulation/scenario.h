@@ -33,6 +33,7 @@ struct Scenario {
   double poison = 0;           // share of models that take the worker down
   double infrastructure = 0;   // share of attempts that come back for an infrastructure reason
   double device_failures = 0;  // share of attempts under which the slot's device fails
+  double host_failures = 0;  // share of attempts that find the disk full or are refused a download
   Range delay_ms{0.2, 2};
   double slow_links = 0;  // share of workers whose messages take slow_delay_ms
   Range slow_delay_ms{200, 4'000};

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "common/base/sha256.h"
+#include "common/plan/words.h"
 #include "proto/dynbench/convert.h"
 
 namespace dynbench::simulation {
@@ -17,17 +17,10 @@ constexpr int64_t kBeatMs = 5'000;
 constexpr int64_t kSilenceMs = 4 * kBeatMs;
 constexpr int64_t kWelcomeMs = 30'000;
 constexpr int64_t kDiskMs = 5'000;
+constexpr int64_t kSpaceMs = 30'000;
 constexpr int64_t kJournalMs = 50;  // from the start of an attempt to its line in the journal
 
-constexpr int64_t kSendObjectNs = 40 * kNsPerMs;
-
 int64_t Ms(int64_t ms) { return ms * kNsPerMs; }
-
-// The manifest first.
-std::vector<std::string> ObjectsOf(const std::string& environment) {
-  return {Sha256Hex(environment + " manifest"), Sha256Hex(environment + " one"),
-          Sha256Hex(environment + " two")};
-}
 
 }  // namespace
 
@@ -69,7 +62,7 @@ void Worker::Boot() {
   drained_ = false;
   disk_low_ = world_->now() < disk_full_until_;
   process_start_ms_ = world_->unix_now().ms;
-  stopped_until_ = world_->now();
+  stopped_until_ = held_until_ = world_->now();
   failures_ = 0;
   died_.merge(std::exchange(journal_, {}));
   for (Slot& slot : slots_) slot = Slot();
@@ -158,11 +151,12 @@ v1::Slot Worker::Describe(int index) const {
   v1::Slot slot;
   slot.set_index(index);
   slot.set_device("cpu");
-  slot.set_accepting(!draining_ && !drained_ && !disk_low_);
+  const bool held = world_->now() < held_until_;
+  slot.set_accepting(!draining_ && !drained_ && !disk_low_ && !held);
   if (drained_) slot.set_reason("drained");
   if (drained_) slot.set_state("drained");
   if (draining_) slot.set_reason("the worker is stopping");
-  if (disk_low_) slot.set_reason("disk low");
+  if (disk_low_ || held) slot.set_reason("disk low");
   return slot;
 }
 
@@ -340,62 +334,6 @@ void Worker::OnMessage(const v1::CoordinatorMessage& message) {
   }
 }
 
-// Made and installed at once: this is about the messages. An environment is a manifest and two
-// objects.
-void Worker::OnEnvironment(const v1::EnvironmentOrder& order) {
-  v1::EnvironmentReport report;
-  report.set_id(order.id());
-  std::set<std::string>& objects = *coordinator_->objects();
-  if (order.action() == "send") return SendObjects(order);
-  if (order.action() == "remove") {
-    made_.erase(order.id());
-    report.set_state("removed");
-    return TellEnvironment(std::move(report));
-  }
-  if (order.action() == "install" && made_.count(order.id()) == 0) {
-    if (!coordinator_->up()) return;  // it is told again
-    for (const std::string& object : ObjectsOf(order.id())) {
-      if (objects.count(object) == 0) report.add_missing(object);
-    }
-    if (report.missing_size() > 0) {
-      report.set_state("lacking");
-      return TellEnvironment(std::move(report));
-    }
-  }
-  if (order.action() == "build" && !coordinator_->up()) return;
-  const std::string manifest = ObjectsOf(order.id()).front();
-  if (order.action() == "build") objects.insert(manifest);
-  made_[order.id()] = order.name();
-  report.set_state("ready");
-  report.set_manifest_sha256(manifest);
-  report.set_hash(order.id());
-  TellEnvironment(std::move(report));
-}
-
-// One object at a time, and again while the coordinator is away.
-void Worker::SendObjects(const v1::EnvironmentOrder& order) {
-  After(kSendObjectNs, [this, order] {
-    v1::EnvironmentReport report;
-    report.set_id(order.id());
-    report.set_ask(order.ask());
-    report.set_state(made_.count(order.id()) > 0 ? "sent" : "unable");
-    if (!coordinator_->up()) return SendObjects(order);
-    for (const std::string& object : order.sha256()) {
-      if (report.state() == "sent" && coordinator_->objects()->insert(object).second) {
-        return SendObjects(order);
-      }
-    }
-    TellEnvironment(std::move(report));
-  });
-}
-
-void Worker::TellEnvironment(v1::EnvironmentReport report) {
-  v1::WorkerMessage message;
-  *message.mutable_environment() = std::move(report);
-  Send(std::move(message));
-  TellEnvironments();
-}
-
 void Worker::OnWelcome() {
   welcomed_ = true;
   failures_ = 0;
@@ -422,7 +360,7 @@ void Worker::OnLease(const v1::Lease& lease) {
     const AttemptId attempt{ExperimentId(experiment.id()), LeaseEpoch(lease.epoch())};
     const bool queued = std::count(slot.queue.begin(), slot.queue.end(), attempt) > 0;
     if (queued || slot.running.count(attempt) > 0) continue;
-    if (draining_ || drained_) {
+    if (draining_ || drained_ || world_->now() < held_until_) {
       Return(attempt, "the worker takes nothing more");
     } else {
       slot.queue.push_back(attempt);
@@ -524,14 +462,28 @@ void Worker::Begin(int index, const AttemptId& attempt) {
   }
   const bool trouble = dice.Chance(scenario_->infrastructure);
   const bool device = dice.Chance(scenario_->device_failures);
-  const std::string status = !device ? "" : dice.Chance(0.5) ? "device_lost" : "gpu_hang";
+  const bool host = dice.Chance(scenario_->host_failures);
+  const bool first = dice.Chance(0.5);
+  const std::string status = device ? (first ? "device_lost" : "gpu_hang")
+                             : host ? (first ? "no_space" : "download_failed")
+                                    : "";
   After(duration, [this, index, attempt, running, trouble, status] {
     if (!running()) return;
     if (!trouble && status.empty()) return Finish(index, attempt);
     const bool dropped = slots_[static_cast<size_t>(index)].running.at(attempt).dropped;
+    if (status == plan::kNoSpace) HoldForSpace();
     if (!dropped) Return(attempt, "simulated trouble " + status, index, status);
     Forget(index, attempt);
   });
+}
+
+void Worker::HoldForSpace() {
+  held_until_ = world_->now() + Ms(kSpaceMs);
+  for (Slot& slot : slots_) {
+    for (const AttemptId& attempt : std::exchange(slot.queue, {})) Return(attempt, "disk low");
+  }
+  TellSlots();
+  After(Ms(kSpaceMs), [this] { TellSlots(); });
 }
 
 void Worker::Finish(int index, const AttemptId& attempt) {

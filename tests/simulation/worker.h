@@ -91,7 +91,9 @@ class Worker {
   void Begin(int slot, const AttemptId& attempt);
   void Finish(int slot, const AttemptId& attempt);
   void Report(int slot, const AttemptId& attempt);
-  // `failed`: the slot whose infrastructure is to blame; `status`: the word where its device is.
+  // What waits goes back, and nothing is taken for a while.
+  void HoldForSpace();
+  // `failed`: the slot whose infrastructure is to blame; `status`: the word for it.
   void Return(const AttemptId& attempt, const std::string& reason, int failed = -1,
               const std::string& status = {});
   void Forget(int slot, const AttemptId& attempt);
@@ -121,6 +123,7 @@ class Worker {
   int64_t incarnation_ = 0;
   int64_t process_start_ms_ = 0;
   MonotonicTime stopped_until_;
+  MonotonicTime held_until_;  // an experiment found the disk full
   std::vector<Slot> slots_;
   std::map<AttemptId, v1::AttemptReturned> untold_;
 

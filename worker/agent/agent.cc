@@ -137,8 +137,8 @@ Agent::Agent(AgentOptions options, EventLoop* loop, Identity identity, Spool spo
     returned.set_phase_limit(true);
     SendReturned(returned);
   };
-  reports.device_failed = [this](const AttemptId& attempt, const std::string& status,
-                                 const std::string& reason) {
+  reports.infrastructure_failed = [this](const AttemptId& attempt, const std::string& status,
+                                         const std::string& reason) {
     v1::AttemptReturned returned;
     *returned.mutable_attempt() = proto::ToProto(attempt);
     returned.set_reason(reason);
@@ -497,6 +497,7 @@ void Agent::CheckDisk() {
     reason = absl::StrCat("disk low: ", Gib(free_bytes), " free in ", options_.state_dir, ", ",
                           Gib(options_.disk_low_bytes), " needed");
   }
+  if (reason.empty()) reason = space_.Reason(MonotonicNow().ns / kNsPerMs);
   const absl::Status stored = spool_.Retry();
   if (!stored.ok()) {
     reason = absl::StrCat("results cannot be written: ", std::string(stored.message()));

@@ -27,6 +27,7 @@
 #include "worker/agent/session_client.h"
 #include "worker/agent/slot.h"
 #include "worker/agent/slot_health.h"
+#include "worker/agent/space_hold.h"
 #include "worker/agent/spool.h"
 #include "worker/agent/spool_writer.h"
 #include "worker/agent/work_folders.h"
@@ -182,6 +183,7 @@ class Agent {
   std::map<AttemptId, int64_t> watched_;  // log offset that the coordinator has
   // Returned while the coordinator could not be told.
   std::map<AttemptId, v1::AttemptReturned> untold_;
+  SpaceHold space_;                     // after an experiment found the disk full
   std::string disk_reason_;             // why nothing is taken; empty: it is
   std::string drain_reason_;            // an operator's; empty: not drained
   std::string lost_reason_;             // as logged last

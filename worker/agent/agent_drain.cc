@@ -39,8 +39,10 @@ void Agent::BlocksChanged() {
   bool told = true;
   for (size_t i = 0; i < slots_.size(); ++i) {
     const SlotBlock block = BlockOf(i);
-    // What was accepted before the disk was low is still run.
-    if (block.state.empty() || block.state == "disk_low") {
+    // What was accepted before the disk was low is still run; not where an experiment found it
+    // full, since the next one would as well.
+    const bool full = !space_.Reason(MonotonicNow().ns / kNsPerMs).empty();
+    if (block.state.empty() || (block.state == "disk_low" && !full)) {
       slots_[i]->Open();
     } else {
       slots_[i]->Close(block.state + ": " + block.reason);
@@ -72,6 +74,8 @@ void Agent::OnRelease() {
   if (stopping_) return;
   loop_->Cancel(drain_timer_);
   drain_reason_.clear();
+  space_.Release();
+  CheckDisk();
   spdlog::info("released");
   for (SlotState& state : states_) {
     if (state.health.failed()) state.health.Recheck();

@@ -181,10 +181,16 @@ void Agent::OnEnded(size_t i, const plan::Result& result) {
     spdlog::warn("slot {}: the device {}; it is checked", slots_[i]->shape().index,
                  result.status == "gpu_hang" ? "hung" : "was lost");
     health.DeviceError();
-  } else if (result.outcome == plan::Outcome::kLost) {
+  } else if (InfrastructureFailed(result)) {
     health.Trouble();
   } else {
     health.Worked();
+    space_.Worked(NowMs());
+  }
+  if (InfrastructureFailed(result) && result.status == plan::kNoSpace) {
+    space_.Failed(result.error, NowMs());
+    CheckDisk();
+    BlocksChanged();  // what waits here goes back, also where the disk was low before
   }
   if (!health.healthy()) return LookAtHealth();
   if (!slots_[i]->shape().device_uuid.empty()) LookAtMemory(i);

@@ -13,22 +13,12 @@
 #include "common/base/time.h"
 #include "common/tls/credentials.h"
 #include "common/tls/diagnosis.h"
-#include "proto/dynbench/keepalive.h"
+#include "proto/dynbench/reconnect.h"
 #include "spdlog/spdlog.h"
 
 namespace dynbench::worker {
 namespace {
 
-constexpr int64_t kFirstDelayMs = 100;
-// Short, since a coordinator that is back must be dispatching within 2 s.
-constexpr int64_t kLastDelayMs = 1'000;
-// gRPC calls it a back-off, but it is the limit of one attempt to connect (a refusal ends it at
-// once). When a whole fleet comes back together, a handshake waits for its turn.
-constexpr int kConnectLimitMs = 5'000;
-// A coordinator that misses this many beats is not there, whatever TCP says.
-constexpr int64_t kMissedBeats = 4;
-// Until Welcome: the coordinator may wait for the end of this worker's former stream.
-constexpr int64_t kWelcomeLimitMs = 30'000;
 // A coordinator that moved is found under its name that soon, not after gRPC's 30 s.
 constexpr int kLookUpAgainMs = 1'000;
 // A failure to connect is looked into by a handshake of our own: not with every try, since a whole
@@ -45,24 +35,13 @@ double Random() {
 
 std::shared_ptr<grpc::Channel> MakeChannel(const std::string& coordinator, const std::string& tls) {
   grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, proto::kWorkerKeepaliveTimeMs);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, proto::kKeepaliveTimeoutMs);
-  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kFirstDelayMs);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectLimitMs);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kLastDelayMs);
+  proto::SetReconnect(&arguments);
   arguments.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, kLookUpAgainMs);
-  // A proxy of the environment is for the outside; the coordinator is ours.
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetMaxReceiveMessageSize(64 << 20);
   return grpc::CreateCustomChannel(coordinator, tls::ChannelCredentials(tls), arguments);
 }
 
 }  // namespace
-
-int64_t ReconnectDelayMs(int failures, double random) {
-  const int64_t whole = std::min(kLastDelayMs, kFirstDelayMs << std::min(failures, 10));
-  return whole / 2 + static_cast<int64_t>(random * static_cast<double>(whole) / 2);
-}
 
 // One stream. Keeps itself alive until gRPC has let go of it; calls back on gRPC's threads.
 class SessionClient::Stream
@@ -258,14 +237,15 @@ void SessionClient::OnDone(int64_t generation, const std::string& reason) {
   welcomed_ = false;
   stream_.reset();
   handlers_.lost(reason);
-  const int64_t delay_ms = ReconnectDelayMs(failures_++, Random());
+  const int64_t delay_ms = proto::ReconnectDelayMs(failures_++, Random());
   reconnect_timer_ = loop_->After(delay_ms, [this] { Open(); });
 }
 
 void SessionClient::CheckSilence() {
   loop_->Cancel(silence_timer_);
   if (!stream_) return;
-  const int64_t limit_ms = welcomed_ ? kMissedBeats * beat_interval_ms_ : kWelcomeLimitMs;
+  const int64_t limit_ms =
+      welcomed_ ? proto::kMissedBeats * beat_interval_ms_ : proto::kWelcomeLimitMs;
   const int64_t silent_ms = (MonotonicNow().ns - last_heard_ns_) / kNsPerMs;
   if (silent_ms > limit_ms) {
     spdlog::warn("nothing heard of the coordinator for {} s; the stream is opened again",

@@ -12,10 +12,6 @@
 
 namespace dynbench::worker {
 
-// How long to wait before the next try: doubles from 100 ms to 1 s, half of it drawn by `random`
-// (0 … 1), so that a fleet does not return in step. A restarted coordinator is found within 1 s.
-int64_t ReconnectDelayMs(int failures, double random);
-
 // Methods and handlers belong to the agent's loop, which outlives the client.
 class SessionClient {
  public:

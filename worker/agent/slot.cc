@@ -362,7 +362,7 @@ void Slot::OnFinished(const std::shared_ptr<Run>& run, plan::Result result, std:
   if (WantsToRunAlone(*run, result)) return RunAgainAlone(run);
   if (const auto why = HostChanged(*run, result); !why.empty()) return OnReturned(run, why);
   if (shape_.device == "cpu") BlameForMissingDevice(&result);
-  if (DeviceFailed(result)) return OnDeviceFailed(run, result, log);
+  if (InfrastructureFailed(result)) return OnInfrastructureFailed(run, result, log);
   device_memory_.Learn(run->experiment, result.metrics);
   AddDeviceState(run->gpu_state, &result);
   AddWindowFlags(run->compile_window_flags | run->window_flags, &result);

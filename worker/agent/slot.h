@@ -77,14 +77,15 @@ struct SlotReports {
   std::function<void(const AttemptId&, const std::string& reason, bool infrastructure)> returned;
   // It was ended at a learned limit of a phase: to be run again, without.
   std::function<void(const AttemptId&, const std::string& reason)> phase_limit;
-  // The slot's device failed under it: to be run again elsewhere. `status` is the word for it.
+  // Infrastructure ended it: to be run again elsewhere. `status` is the word for it.
   std::function<void(const AttemptId&, const std::string& status, const std::string& reason)>
-      device_failed;
+      infrastructure_failed;
   // Processes of an attempt that KILL did not reach; before its report.
   std::function<void(const std::vector<StuckProcess>&)> stuck;
   std::function<void()> running_changed;
   std::function<void(Activity)> activity;  // of the slot, when it is another one
-  // After an attempt's report, before it where the device failed: what its end says of the slot.
+  // After an attempt's report, before it where infrastructure failed: what its end says of the slot
+  // and of the host.
   std::function<void(const plan::Result&)> ended;
   std::function<void()> trouble;  // one is returned through no fault of its own
 };
@@ -145,8 +146,8 @@ class Slot {
   void KeepArtifacts(const std::shared_ptr<Run>& run, plan::Result result, std::string log);
   void Report(const std::shared_ptr<Run>& run, const plan::Result& result, std::string log);
   void OnReturned(const std::shared_ptr<Run>& run, const std::string& reason);
-  void OnDeviceFailed(const std::shared_ptr<Run>& run, const plan::Result& result,
-                      const std::string& log);
+  void OnInfrastructureFailed(const std::shared_ptr<Run>& run, const plan::Result& result,
+                              const std::string& log);
   void OnPhaseLimit(const std::shared_ptr<Run>& run, const std::string& reason,
                     const std::string& log);
   void OnWindow(const std::shared_ptr<Run>& run, DeviceUse use,

@@ -38,19 +38,22 @@ void Slot::OnReturned(const std::shared_ptr<Run>& run, const std::string& reason
   });
 }
 
-// No result: another device may well measure it. The slot is closed first, so that nothing else is
-// leased to it meanwhile. Nobody else has the log, so the folder is kept as of a failure.
-void Slot::OnDeviceFailed(const std::shared_ptr<Run>& run, const plan::Result& result,
-                          const std::string& log) {
+// No result: another device, or another host, may well measure it. The slot is closed first where
+// that must be, so that nothing else is leased to it meanwhile. Nobody else has the log, so the
+// folder is kept as of a failure; of a full disk without the files that filled it.
+void Slot::OnInfrastructureFailed(const std::shared_ptr<Run>& run, const plan::Result& result,
+                                  const std::string& log) {
   const std::string reason = absl::StrCat(
       result.status, " in phase ", std::string(plan::ToString(result.phase)), ": ", result.error);
   const std::string note = absl::StrCat(plan::DisplayName(run->experiment), ": ", reason);
   spdlog::error("slot {}: {}", shape_.index, note);
-  services_.janitor->Post([services = services_, run, log, note] {
+  const bool full = result.status == plan::kNoSpace;
+  services_.janitor->Post([services = services_, run, log, note, full] {
+    if (full) services.folders->Empty(run->work);
     services.folders->Keep(run->work, run->planned.json, log, note);
   });
   reports_.ended(result);
-  reports_.device_failed(run->planned.id, result.status, reason);
+  reports_.infrastructure_failed(run->planned.id, result.status, reason);
   Forget(run);
 }
 

@@ -63,9 +63,12 @@ bool RanOutOfMemory(const plan::Result& result) {
          absl::StrContains(absl::AsciiStrToLower(result.error), "out of memory");
 }
 
+bool InfrastructureFailed(const plan::Result& result) {
+  return result.outcome == plan::Outcome::kLost;
+}
+
 bool DeviceFailed(const plan::Result& result) {
-  return result.outcome == plan::Outcome::kLost &&
-         (result.status == "device_lost" || result.status == "gpu_hang");
+  return InfrastructureFailed(result) && plan::BlamesDevice(result.status);
 }
 
 int64_t FlagsOf(const GpuState& state) {

@@ -20,8 +20,10 @@ bool LanesShareCores(const std::vector<std::vector<int>>& lane_cores, int lanes)
 // Whether it ended for want of memory, which may have been that of the others.
 bool RanOutOfMemory(const plan::Result& result);
 
-// Whether the device failed under it ("device_lost", "gpu_hang"): nothing is said of the
-// experiment.
+// Whether infrastructure ended it ("device_lost", "no_space", "download_failed", …): nothing is
+// said of the experiment, which is run again elsewhere. Only the coordinator knows when it is lost.
+bool InfrastructureFailed(const plan::Result& result);
+// Whether that was the slot's device ("device_lost", "gpu_hang").
 bool DeviceFailed(const plan::Result& result);
 
 // kDeviceThrottled, kForeignOnDevice of common/base/window_flags.h.

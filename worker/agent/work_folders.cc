@@ -51,6 +51,8 @@ absl::StatusOr<WorkFolder> WorkFolders::MakeWhole(const WorkFolder& work) {
 
 void WorkFolders::Remove(const WorkFolder& work) { RemoveAll(work.root); }
 
+void WorkFolders::Empty(const WorkFolder& work) { RemoveAll(work.run_dir); }
+
 void WorkFolders::Keep(const WorkFolder& work, const std::string& experiment_json,
                        const std::string& log, const std::string& note) {
   // Mostly empty or not there.

@@ -24,6 +24,8 @@ class WorkFolders {
   // An empty folder; what an earlier try of the same attempt left is removed first.
   absl::StatusOr<WorkFolder> Make(const AttemptId& attempt);
   void Remove(const WorkFolder& work);
+  // Removes what its child wrote; before Keep.
+  void Empty(const WorkFolder& work);
   // Leaves log (unless it is empty), experiment and note for people, drops the caches, and removes
   // the oldest kept folders beyond the count.
   void Keep(const WorkFolder& work, const std::string& experiment_json, const std::string& log,

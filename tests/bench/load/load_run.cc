@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
-#include "proto/dynbench/keepalive.h"
+#include "proto/dynbench/reconnect.h"
 
 namespace dynbench::load {
 namespace {
@@ -36,12 +36,7 @@ double PercentileMs(const std::vector<int64_t>& sorted_ns, double share) {
 std::shared_ptr<grpc::Channel> MakeChannel(const std::string& coordinator, int number) {
   grpc::ChannelArguments arguments;
   arguments.SetInt("dynbench.load.connection", number);  // channels that differ share no socket
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, proto::kWorkerKeepaliveTimeMs);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, proto::kKeepaliveTimeoutMs);
-  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);  // as worker/agent does
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
+  proto::SetReconnect(&arguments);
   return grpc::CreateCustomChannel(coordinator, grpc::InsecureChannelCredentials(), arguments);
 }
 
@@ -91,7 +86,17 @@ void Run::Go() {
   PrintSummary();
 }
 
+void Run::Redial(MonotonicTime now) {
+  auto& redials = shared_.redials;
+  while (!redials.empty() && redials.begin()->first <= now) {
+    LoadWorker* worker = redials.begin()->second;
+    redials.erase(redials.begin());
+    worker->Connect();
+  }
+}
+
 void Run::Drive(MonotonicTime now) {
+  Redial(now);
   WatchConnections(now);
   WatchRate(now);
   BeatSome(now);

@@ -33,6 +33,7 @@ class Run {
 
  private:
   void Drive(MonotonicTime now);
+  void Redial(MonotonicTime now);
   void Release(MonotonicTime now);
   void BeatSome(MonotonicTime now);
   void WatchConnections(MonotonicTime now);

@@ -4,12 +4,14 @@
 
 #include "common/base/time.h"
 #include "common/base/version.h"
+#include "proto/dynbench/reconnect.h"
 
 namespace dynbench::load {
 namespace {
 
 // What the coordinator's own protocol version is; a worker of the same tree.
 constexpr int kProtocolVersion = 1;
+constexpr int64_t kBeatMs = 5'000;  // the coordinator's
 
 }  // namespace
 
@@ -52,8 +54,8 @@ LoadWorker::LoadWorker(std::string id, v1::WorkerSession::Stub* stub, Shared* sh
 
 void LoadWorker::Connect() {
   context_ = std::make_unique<grpc::ClientContext>();
-  context_->set_wait_for_ready(true);
   outgoing_.clear();
+  last_heard_ = MonotonicNow();
   writing_ = reading_ = failed_ = welcomed_ = false;
   stream_ = stub_->AsyncConnect(context_.get(), &shared_->queue, &start_);
 }
@@ -120,7 +122,7 @@ void LoadWorker::Proceed(Op op, bool ok) {
       return;
     case Op::kFinish:
       stream_.reset();
-      if (!shared_->stopping) Connect();
+      if (!shared_->stopping) RedialLater();
       return;
   }
 }
@@ -135,11 +137,20 @@ void LoadWorker::Fail() {
   stream_->Finish(&status_, &finish_);
 }
 
+void LoadWorker::RedialLater() {
+  const double random = std::uniform_real_distribution<double>(0, 1)(shared_->random);
+  const int64_t delay_ms = proto::ReconnectDelayMs(failures_++, random);
+  shared_->redials.emplace(MonotonicNow() + delay_ms * kNsPerMs, this);
+}
+
 void LoadWorker::Stop() {
   if (context_ != nullptr) context_->TryCancel();
 }
 
 void LoadWorker::Beat() {
+  if (stream_ == nullptr) return;
+  const int64_t limit_ms = welcomed_ ? proto::kMissedBeats * kBeatMs : proto::kWelcomeLimitMs;
+  if (MonotonicNow() - last_heard_ > limit_ms * kNsPerMs) context_->TryCancel();
   if (!welcomed_) return;
   v1::WorkerMessage message;
   message.mutable_beat()->set_state_free_bytes(int64_t{1} << 40);
@@ -147,6 +158,7 @@ void LoadWorker::Beat() {
 }
 
 void LoadWorker::OnMessage() {
+  last_heard_ = MonotonicNow();
   switch (incoming_.message_case()) {
     case v1::CoordinatorMessage::kWelcome:
       if (incoming_.welcome().verdict() == v1::Welcome::REFUSED) {
@@ -154,6 +166,7 @@ void LoadWorker::OnMessage() {
         return;
       }
       welcomed_ = true;
+      failures_ = 0;
       ++shared_->totals.connected;
       for (const auto& [epoch, held] : leases_) {  // as from a spool
         for (const auto& [experiment, sent] : held.experiments) {

@@ -3,8 +3,9 @@
 // a real one (30 samples a side, figures, phases). Hundreds of them share a thread and a completion
 // queue. For the benches of tests/bench only.
 //
-// Like a real worker it keeps what is not acknowledged, names its leases when it reconnects, and
-// sends unacknowledged results again. Thread-compatible: the thread of its queue owns it.
+// Like a real worker it keeps what is not acknowledged, names its leases when it reconnects, sends
+// unacknowledged results again, and dials by the same rules (proto/dynbench/reconnect.h).
+// Thread-compatible: the thread of its queue owns it.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -13,9 +14,11 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
+#include "common/base/time.h"
 #include "dynbench/v1/session.grpc.pb.h"
 
 namespace dynbench::load {
@@ -46,6 +49,8 @@ struct Shared {
   grpc::CompletionQueue queue;
   Totals totals;
   std::deque<Ready> ready;
+  std::multimap<MonotonicTime, LoadWorker*> redials;  // who opens a stream again, and when
+  std::minstd_rand random{std::random_device{}()};
   v1::Result result;    // what every attempt answers
   bool starts = false;  // AttemptStarted before each result
   bool stopping = false;
@@ -67,10 +72,11 @@ class LoadWorker {
   LoadWorker(const LoadWorker&) = delete;
   LoadWorker& operator=(const LoadWorker&) = delete;
 
-  // Opens a stream; waits for as long as the coordinator is not there.
+  // Opens a stream; where that fails, again after a while, for ever.
   void Connect();
   // An event of the completion queue.
   void Proceed(Op op, bool ok);
+  // Also ends a stream on which nothing was heard for too long.
   void Beat();
   // Sends the result, unless it was revoked meanwhile.
   void Complete(int64_t experiment, int64_t lease);
@@ -93,6 +99,7 @@ class LoadWorker {
   void Drop(int64_t experiment, int64_t lease);
   // An operation failed: once none is under way, the stream is finished and opened again.
   void Fail();
+  void RedialLater();
 
   struct Held {
     std::map<int64_t, bool> experiments;  // id -> its result was sent, not acknowledged
@@ -112,6 +119,8 @@ class LoadWorker {
   bool reading_ = false;
   bool failed_ = false;
   bool welcomed_ = false;
+  int failures_ = 0;  // to be welcomed, in a row
+  MonotonicTime last_heard_;
   std::map<int64_t, Held> leases_;
   int64_t freed_ns_ = 0;  // when the last result of a lease was acknowledged; 0: no slot is free
 };

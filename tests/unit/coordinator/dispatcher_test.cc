@@ -368,13 +368,7 @@ TEST_F(DispatcherTest, ADeviceThatFailsIsNoResultWhileAnotherSlotIsKnown) {
   worker->Start(AttemptOf(lease));
   auto other = Join(HelloOf("b"));
   ASSERT_EQ(other->Welcome().verdict(), v1::Welcome::OK);
-  v1::WorkerMessage message;
-  v1::AttemptReturned& returned = *message.mutable_returned();
-  *returned.mutable_attempt() = AttemptOf(lease);
-  returned.set_reason("gpu_hang in phase compile: HW Exception");
-  returned.set_infrastructure_failure(true);
-  returned.set_status("gpu_hang");
-  worker->Send(message);
+  worker->Fail(AttemptOf(lease), "gpu_hang", "HW Exception");
   const int64_t experiment = lease.experiments(0).id();
   ASSERT_TRUE(Eventually([&] { return AttemptStates(experiment).at(0) == "requeued"; }));
   EXPECT_THAT(client().Experiment(experiment).attempts(0).reason(),
@@ -388,13 +382,7 @@ TEST_F(DispatcherTest, ADeviceThatFailsIsTheResultWhereNothingElseCouldRunIt) {
   const int64_t job = client().Submit(RequestFor({kModel})).job();
   const v1::Lease lease = worker->NextLease();
   worker->Start(AttemptOf(lease));
-  v1::WorkerMessage message;
-  v1::AttemptReturned& returned = *message.mutable_returned();
-  *returned.mutable_attempt() = AttemptOf(lease);
-  returned.set_reason("device_lost in phase measure: the GPU is lost");
-  returned.set_infrastructure_failure(true);
-  returned.set_status("device_lost");
-  worker->Send(message);
+  worker->Fail(AttemptOf(lease), "device_lost", "the GPU is lost");
   ASSERT_TRUE(Eventually([&] { return client().Job(job).state() == "finished"; }));
   const v1::Result result = client().Rows(job).at(0).result();
   EXPECT_EQ(result.outcome(), "lost");
@@ -402,6 +390,57 @@ TEST_F(DispatcherTest, ADeviceThatFailsIsTheResultWhereNothingElseCouldRunIt) {
   EXPECT_EQ(result.blame(), "infrastructure");
   EXPECT_THAT(result.error(), HasSubstr("the GPU is lost"));
   EXPECT_THAT(result.error(), HasSubstr("no other slot is known"));
+}
+
+TEST_F(DispatcherTest, AHostThatFailsIsTheResultOnlyWhenItsRetriesAreSpent) {
+  options_.dispatcher.backoff.first_ns = options_.dispatcher.backoff.limit_ns = kNsPerMs;
+  StartServer();
+  auto worker = Join(HelloOf("a"));
+  const int64_t job = client().Submit(RequestFor({kModel})).job();
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const v1::Lease lease = worker->NextLease();
+    worker->Start(AttemptOf(lease));
+    worker->Fail(AttemptOf(lease), "no_space", "No space left on device");
+  }
+  ASSERT_TRUE(Eventually([&] { return client().Job(job).state() == "finished"; }));
+  const v1::ResultRow row = client().Rows(job).at(0);
+  EXPECT_EQ(row.result().outcome(), "lost");
+  EXPECT_EQ(row.result().status(), "no_space");
+  EXPECT_EQ(row.result().blame(), "infrastructure");
+  EXPECT_THAT(row.result().error(), HasSubstr("No space left on device"));
+  EXPECT_THAT(AttemptStates(row.experiment().id()),
+              ElementsAre("requeued", "requeued", "superseded"));
+}
+
+// A worker of before says so itself, and for good.
+TEST_F(DispatcherTest, ALostResultOfAnOlderWorkerCountsAsItIs) {
+  StartServer();
+  auto worker = Join(HelloOf("a"));
+  const int64_t job = client().Submit(RequestFor({kModel})).job();
+  worker->Finish(AttemptOf(worker->NextLease()), "lost");
+  ASSERT_TRUE(Eventually([&] { return client().Job(job).state() == "finished"; }));
+  EXPECT_EQ(client().Rows(job).at(0).result().outcome(), "lost");
+}
+
+TEST_F(DispatcherTest, AfterARestartARetryStillAvoidsWhereItFailed) {
+  options_.dispatcher.backoff.first_ns = 2 * kNsPerSecond;
+  StartServer();
+  auto worker = Join(HelloOf("a"));
+  client().Submit(RequestFor({kModel}));
+  const v1::Lease lease = worker->NextLease();
+  worker->Start(AttemptOf(lease));
+  worker->Fail(AttemptOf(lease), "no_space", "No space left on device");
+  const int64_t experiment = lease.experiments(0).id();
+  ASSERT_TRUE(Eventually([&] { return AttemptStates(experiment).at(0) == "requeued"; }));
+  worker.reset();
+  server_.reset();
+  StartServer();
+  // The one that failed is back first.
+  worker = Join(HelloOf("a"));
+  ASSERT_EQ(worker->Welcome().verdict(), v1::Welcome::OK);
+  auto other = Join(HelloOf("b"));
+  EXPECT_EQ(other->NextLease().experiments(0).id(), experiment);
+  for (const v1::CoordinatorMessage& heard : worker->Heard()) EXPECT_FALSE(heard.has_lease());
 }
 
 TEST_F(DispatcherTest, ASecondWorkerWithTheSameIdIsRefused) {

@@ -266,6 +266,16 @@ class ScriptedWorker {
     message.mutable_phase()->set_phase(phase);
     Send(message);
   }
+  // Infrastructure ended it while it compiled; `status` is the word for it.
+  void Fail(const v1::AttemptId& attempt, const std::string& status, const std::string& error) {
+    v1::WorkerMessage message;
+    v1::AttemptReturned& returned = *message.mutable_returned();
+    *returned.mutable_attempt() = attempt;
+    returned.set_reason(status + " in phase compile: " + error);
+    returned.set_infrastructure_failure(true);
+    returned.set_status(status);
+    Send(message);
+  }
   void Finish(const v1::AttemptId& attempt, const std::string& outcome = "passed",
               const std::string& log = "") {
     v1::WorkerMessage message;

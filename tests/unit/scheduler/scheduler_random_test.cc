@@ -202,7 +202,8 @@ class World {
     if (!worker.up || !held.experiment) return;
     Drop(&worker, held.lease, held.experiment);
     Returned event{held, "trouble", Pick(2) == 0, "trouble " + std::to_string(Pick(2))};
-    if (Pick(2) == 0) event.status = "device_lost";
+    const char* const statuses[] = {"", "", "device_lost", "no_space", "download_failed"};
+    event.status = statuses[Pick(5)];
     Do(event);
   }
   void ChangeSlots(int w) {

@@ -103,6 +103,11 @@ TEST_F(WritesLeaseTest, WhatCountsAgainstAnExperimentIsKnownAfterARestart) {
   EXPECT_EQ(work->experiments[0].crashes, 1);
   EXPECT_EQ(work->experiments[0].infrastructure_failures, 2);
   EXPECT_EQ(work->experiments[0].phase_limits, 0);
+  EXPECT_EQ(work->experiments[0].failed_on.size(), 2u);
+  EXPECT_EQ(work->experiments[0].failed_on.at(0), (SlotId{WorkerId("w"), 0}));
+  EXPECT_EQ(work->experiments[0].avoid, WorkerId("w"));
+  EXPECT_TRUE(work->experiments[1].failed_on.empty());
+  EXPECT_EQ(work->experiments[1].avoid, WorkerId("w"));
   EXPECT_EQ(work->experiments[1].crashes, 0);
   EXPECT_EQ(work->experiments[1].phase_limits, 1);
 }

@@ -106,10 +106,10 @@ class SlotTest : public testing::Test {
     reports.running_changed = [] {};
     reports.activity = [this](Activity activity) { activities_.push_back(activity); };
     reports.ended = [this](const plan::Result& result) { told_.push_back("end " + result.status); };
-    reports.device_failed = [this](const AttemptId& id, const std::string& status,
-                                   const std::string& reason) {
-      told_.push_back("device " + status);
-      device_failed_[id.experiment.value] = reason;
+    reports.infrastructure_failed = [this](const AttemptId& id, const std::string& status,
+                                           const std::string& reason) {
+      told_.push_back("failed " + status);
+      infrastructure_failed_[id.experiment.value] = reason;
     };
     reports.trouble = [this] { ++troubles_; };
     SlotShape shape;
@@ -175,8 +175,8 @@ class SlotTest : public testing::Test {
   std::vector<v1::AttemptFinished> finished_;
   std::map<int64_t, std::string> returned_;
   std::map<int64_t, std::string> limited_;
-  std::map<int64_t, std::string> device_failed_;
-  std::vector<std::string> told_;  // of ends and failed devices, in order
+  std::map<int64_t, std::string> infrastructure_failed_;
+  std::vector<std::string> told_;  // of ends and failures of infrastructure, in order
   size_t stuck_ = 0;
   std::vector<Activity> activities_;
   int troubles_ = 0;

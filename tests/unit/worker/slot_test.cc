@@ -115,8 +115,8 @@ TEST_F(SlotTest, ThePreparationOfAWarmCacheHasNoLearnedLimit) {
   EXPECT_TRUE(engine_.running.at(1).first.phase_limits_ms.empty());
 }
 
-// What an engine says of an attempt whose device failed.
-plan::Result DeviceFailure(const std::string& status, plan::Phase phase) {
+// What an engine says of an attempt that infrastructure ended.
+plan::Result InfrastructureFailure(const std::string& status, plan::Phase phase) {
   plan::Result result;
   result.outcome = plan::Outcome::kLost;
   result.status = status;
@@ -129,7 +129,7 @@ TEST_F(SlotTest, ACpuHasNoDeviceToLose) {
   Make(1, [](SlotShape* shape) { shape->device = "cpu"; });
   Lease(7, {1});
   UntilRunning(1);
-  plan::Result result = DeviceFailure("device_lost", plan::Phase::kLoad);
+  plan::Result result = InfrastructureFailure("device_lost", plan::Phase::kLoad);
   result.error = "RuntimeError: No CUDA GPUs are available";
   engine_.Finish(1, result);
   Until([&] { return slot_->idle(); });
@@ -143,7 +143,7 @@ TEST_F(SlotTest, ACpuHasNoDeviceToHang) {
   Make(1, [](SlotShape* shape) { shape->device = "cpu"; });
   Lease(7, {1});
   UntilRunning(1);
-  plan::Result result = DeviceFailure("gpu_hang", plan::Phase::kCompile);
+  plan::Result result = InfrastructureFailure("gpu_hang", plan::Phase::kCompile);
   result.exit_signal = SIGABRT;
   engine_.Finish(1, result);
   Until([&] { return slot_->idle(); });
@@ -154,26 +154,45 @@ TEST_F(SlotTest, ACpuHasNoDeviceToHang) {
 
 TEST_F(SlotTest, ADeviceThatFailsEndsAnAttemptWithoutAResult) {
   Make(1, [](SlotShape* shape) { shape->device = "cuda"; });
-  Lease(7, {1, 2});
+  Lease(7, {1});
   UntilRunning(1);
-  plan::Result result = DeviceFailure("gpu_hang", plan::Phase::kCompile);
+  plan::Result result = InfrastructureFailure("gpu_hang", plan::Phase::kCompile);
   result.error = "HW Exception by GPU node-1";
   engine_.Finish(1, result);
-  UntilRunning(2);
+  Until([&] { return slot_->idle(); });
   EXPECT_TRUE(finished_.empty()) << "it is measured elsewhere";
   EXPECT_TRUE(returned_.empty());
-  EXPECT_EQ(device_failed_.at(1), "gpu_hang in phase compile: HW Exception by GPU node-1");
+  EXPECT_EQ(infrastructure_failed_.at(1), "gpu_hang in phase compile: HW Exception by GPU node-1");
   // The slot is closed before the coordinator hears that it is free.
-  EXPECT_EQ(told_, (std::vector<std::string>{"end gpu_hang", "device gpu_hang"}));
+  EXPECT_EQ(told_, (std::vector<std::string>{"end gpu_hang", "failed gpu_hang"}));
   const std::string kept = dir_ / "work/1.7";
   Until([&] { return fs::exists(kept + "/log"); });
   EXPECT_FALSE(fs::exists(kept + "/cache"));
-  // What no device is to blame for is a result as it was.
-  result.status = "no_space";
-  engine_.Finish(2, result);
-  Until([&] { return slot_->idle(); });
-  ASSERT_EQ(finished_.size(), 1u);
-  EXPECT_EQ(finished_[0].result().status(), "no_space");
+}
+
+TEST_F(SlotTest, SoDoesAHostThatFails) {
+  for (const std::string status : {"no_space", "download_failed", "not_prepared"}) {
+    SCOPED_TRACE(status);
+    told_.clear();
+    Lease(7, {1, 2});
+    UntilRunning(1);
+    WriteText(engine_.running.at(1).first.work_dir + "/weights", "gigabytes");
+    plan::Result result = InfrastructureFailure(status, plan::Phase::kLoad);
+    result.error = "what was wrong";
+    engine_.Finish(1, result);
+    UntilRunning(2);  // the agent decides what becomes of the rest
+    engine_.Pass(2);
+    Until([&] { return slot_->idle(); });
+    EXPECT_EQ(finished_.size(), 1u);
+    EXPECT_EQ(infrastructure_failed_.at(1), status + " in phase load: what was wrong");
+    EXPECT_EQ(told_.at(1), "failed " + status);
+    const std::string kept = dir_ / "work/1.7";
+    Until([&] { return fs::exists(kept + "/kept.txt"); });
+    EXPECT_TRUE(fs::exists(kept + "/log"));
+    EXPECT_EQ(fs::exists(kept + "/run/weights"), status != "no_space");
+    finished_.clear();
+    fs::remove_all(kept);
+  }
 }
 
 TEST_F(SlotTest, ProcessesThatKillDidNotReachAreTold) {

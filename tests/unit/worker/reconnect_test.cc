@@ -1,10 +1,10 @@
 // Method: the delays before a reconnect at both ends of their spread. (Sessions themselves:
 // tests/integration.)
-#include "worker/agent/session_client.h"
+#include "proto/dynbench/reconnect.h"
 
 #include "gtest/gtest.h"
 
-namespace dynbench::worker {
+namespace dynbench::proto {
 namespace {
 
 TEST(ReconnectDelay, GrowsIsCappedAndSpread) {
@@ -17,4 +17,4 @@ TEST(ReconnectDelay, GrowsIsCappedAndSpread) {
 }
 
 }  // namespace
-}  // namespace dynbench::worker
+}  // namespace dynbench::proto
