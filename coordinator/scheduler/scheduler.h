@@ -83,6 +83,7 @@ struct Task {
   std::string unit = {};
   // A unit goes nowhere else while this slot can take work that fits. No worker: anywhere.
   SlotId pinned = {};
+  int rank = 0;  // of a unit: one of a lower rank goes first
 };
 
 struct SlotOffer {
