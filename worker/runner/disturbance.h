@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace dynbench::runner {
 
@@ -33,6 +34,11 @@ int64_t DisturbanceFlags(const WindowLook& look);
 
 // The same for people; empty: nothing did.
 std::string Disturbance(const WindowLook& look);
+
+// What is said of blocks that together are the samples: shares and clock are means over their time,
+// throttles and seconds add up; the canaries are those before the first and after the last.
+// `blocks` is not empty.
+WindowLook Together(const std::vector<WindowLook>& blocks);
 
 // Of two passes over the same samples: whether `a` was the quieter one.
 bool Quieter(const WindowLook& a, const WindowLook& b);
