@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -136,8 +137,9 @@ Section RoundSection(const judge::Pair& pair) {
     return ValueOf(metric, *process->row.result);
   };
   const auto change = [&](judge::Metric metric, const judge::MeasuredRound& round) -> std::string {
-    const auto base = value(metric, round.base), fresh = value(metric, round.fresh);
-    return base && fresh ? Change(*fresh / *base - 1) : "-";
+    if (!value(metric, round.base) || !value(metric, round.fresh)) return "-";
+    const auto difference = DifferenceOf(metric, *round.base->row.result, *round.fresh->row.result);
+    return Change(std::expm1(difference->change));
   };
   for (const judge::MeasuredRound& round : pair.rounds) {
     const auto base = value(judge::Metric::kCompiledLatency, round.base);

@@ -8,6 +8,7 @@
 
 #include "common/base/ids.h"
 #include "common/judge/fingerprint.h"
+#include "common/judge/metrics.h"
 #include "common/plan/result.h"
 
 namespace dynbench::judge {
@@ -35,6 +36,22 @@ struct RoundJudgement {
 // under different leases (so at different times, perhaps elsewhere); another lane ran in a window,
 // or a process of others was on the device (kDisturbsRound of common/base/window_flags.h).
 RoundJudgement JudgeRound(const RoundSide& base, const RoundSide& fresh);
+
+// What a round says of a metric, on the scale of natural logarithms.
+struct RoundDifference {
+  double base = 0, fresh = 0;  // the sides' values: their difference is `change`
+  double change = 0;           // log(new / base)
+  // Of `change`, from how its blocks scatter; nothing: it is not of blocks.
+  std::optional<double> sampling_variance;
+};
+
+// Where both sides took their samples in equally many blocks, alternating (common/base/
+// pair_blocks.h), the change of a latency or the speedup is the median over the blocks of
+// log(new's median / base's): neighbouring blocks share the host's pace, whatever it does in
+// between. `base` and `fresh` then lie around the middle of the two values. Else it is of the
+// values themselves. Nothing when a side has no figure.
+std::optional<RoundDifference> DifferenceOf(Metric metric, const plan::Result& base,
+                                            const plan::Result& fresh);
 
 // What a round says of the compiled latency: log(new / base); none when a side has no figure.
 struct RoundFigures {

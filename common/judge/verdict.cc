@@ -85,16 +85,24 @@ stats::Variance FloorOf(const Noise& noise, const Pair& pair, Metric metric) {
 
 // Rounds with a figure on both sides: the i-th of each side is one round.
 void TakeRounds(Metric metric, const Pair& pair, bool disturbed_too, Case* c) {
+  bool in_blocks = false;
+  std::vector<double> variances;
   for (size_t i = 0; i < pair.base.size(); ++i) {
     const plan::Result& base_result = *pair.base[i]->row.result;
     const plan::Result& fresh_result = *pair.fresh[i]->row.result;
-    const auto base = ValueOf(metric, base_result);
-    const auto fresh = ValueOf(metric, fresh_result);
+    const auto difference = DifferenceOf(metric, base_result, fresh_result);
     const bool disturbed = Disturbed(metric, base_result) || Disturbed(metric, fresh_result);
-    if (!base || !fresh || (disturbed && !disturbed_too)) continue;
-    c->base_logs.push_back(std::log(*base));
-    c->fresh_logs.push_back(std::log(*fresh));
+    if (!difference || (disturbed && !disturbed_too)) continue;
+    c->base_logs.push_back(difference->base);
+    c->fresh_logs.push_back(difference->fresh);
+    in_blocks = in_blocks || difference->sampling_variance.has_value();
+    variances.push_back(difference->sampling_variance
+                            ? *difference->sampling_variance / 2
+                            : std::max(SamplingVariance(metric, {pair.base[i]}),
+                                       SamplingVariance(metric, {pair.fresh[i]})));
   }
+  // The samples' spread has the host's changes of pace in it, which blocks cancel.
+  if (in_blocks) c->sampling_variance = stats::Median(variances);
 }
 
 void TakeFigures(Metric metric, const Pair& pair, bool disturbed_too, Case* c) {
@@ -126,6 +134,8 @@ std::optional<Case> MakeCase(const Pairing& pairing, size_t index, Metric metric
   const Pair& pair = pairing.pairs[index];
   Case c;
   Judgement& j = c.judgement;
+  c.sampling_variance =
+      std::max(SamplingVariance(metric, pair.base), SamplingVariance(metric, pair.fresh));
   TakeFigures(metric, pair, /*disturbed_too=*/false, &c);
   if (c.base_logs.empty() || c.fresh_logs.empty()) {
     c.base_logs.clear();
@@ -148,8 +158,6 @@ std::optional<Case> MakeCase(const Pairing& pairing, size_t index, Metric metric
   c.own = pair.paired ? WithinRounds(c)
                       : Pool({floor, stats::PooledVariance(std::vector<std::vector<double>>{
                                          c.base_logs, c.fresh_logs})});
-  c.sampling_variance =
-      std::max(SamplingVariance(metric, pair.base), SamplingVariance(metric, pair.fresh));
   return c;
 }
 

@@ -2,9 +2,10 @@
 // one does, measured side by side.
 //
 // Each row of the ordinary plan becomes a pair; a pair is measured in rounds, each of one fresh
-// process of base and one of new, one after the other on one slot, so that whatever the host does
-// in that minute it does to both. Rounds go on until the verdict is certain (common/judge); the
-// plan holds as many as there may be, and those that are not needed end as `skipped`.
+// process of base and one of new, on one slot, their samples in alternating blocks, so that
+// whatever the host does in that minute it does to both. Rounds go on until the verdict is certain
+// (common/judge); the plan holds as many as there may be, and those that are not needed end as
+// `skipped`.
 //
 //   - Order: of two successive rounds one begins with base and one with new, which of them is drawn
 //     from the job's seed; so neither a warm device nor a slow drift favours a side.

@@ -192,7 +192,8 @@ inline WaitingTask WaitingOf(const TaskRecord& record) {
           std::max(0.0, record.task.p90_s - record.task.expected_s),
           !record.task.unit.empty(),
           record.task.pinned,
-          record.failed_on};
+          record.failed_on,
+          record.task.rank};
 }
 // By which tasks wait together.
 inline const std::string& GroupOf(const TaskRecord& record) {

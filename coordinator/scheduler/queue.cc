@@ -35,8 +35,9 @@ std::string WaitingSet::GroupName(const std::string& model, int partition) const
 }
 
 WaitingSet::Place WaitingSet::PlaceOf(const Group& group) const {
-  if (policy_ != plan::PartitionPolicy::kDynamic) return {0, 0, group.name};
-  return {-group.placed_s, group.tasks.begin()->queue_order, group.name};
+  if (policy_ != plan::PartitionPolicy::kDynamic) return {0, 0, 0, group.name};
+  const WaitingTask& first = *group.tasks.begin();
+  return {first.rank, -group.placed_s, first.queue_order, group.name};
 }
 
 void WaitingSet::Insert(const Group& group) {
@@ -216,6 +217,7 @@ std::vector<ExperimentId> WaitingSet::ChooseUnit(const Asking& asking) const {
     // Its own first: the host should not change from night to night. Any rather than none.
     const WorkerId& home = group.home();
     if (best == nullptr) best = &group;
+    if (group.tasks.begin()->rank > best->tasks.begin()->rank) break;
     if (home && home != asking.worker) continue;
     best = &group;
     break;

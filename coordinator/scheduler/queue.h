@@ -10,9 +10,9 @@
 // (what waits, divided by the slots). Near the end, or for one giant, length alone decides,
 // whatever the home: a slot is never idle for the sake of affinity.
 //
-// Units (rounds of a pair) are chosen whole and one at a time, whatever the policy, the longest
-// first; one that is pinned to a slot is left to it as long as that slot can take it, unless it
-// failed on that slot's worker.
+// Units (rounds of a pair) are chosen whole and one at a time, whatever the policy, those of the
+// lowest rank first, of these the longest; one that is pinned to a slot is left to it as long as
+// that slot can take it, unless it failed on that slot's worker.
 //
 // Under `balanced` and `static`: a partition as a whole, partitions in their order, experiments in
 // plan order. What came back from a worker is left out there.
@@ -46,6 +46,7 @@ struct WaitingTask {
   bool whole = false;               // its group is a unit: leased alone and never split
   SlotId pinned = {};               // of a unit: goes nowhere else while that slot can take it
   std::set<SlotId> failed_on = {};  // where infrastructure failed it: slots, and whole workers
+  int rank = 0;                     // of a unit: a lower one goes first
 
   double placed_s() const { return place_s > 0 ? place_s : expected_s; }
   // Whether it came back from there.
@@ -124,8 +125,9 @@ class WaitingSet {
     WorkerId begun_by;
     const WorkerId& home() const { return begun_by ? begun_by : tasks.begin()->home; }
   };
-  // The longest first, then as planned.
+  // The lowest rank first, then the longest, then as planned.
   struct Place {
+    int rank = 0;
     double negative_placed_s = 0;
     int64_t queue_order = 0;
     std::string name;

@@ -83,6 +83,7 @@ struct Task {
   std::string unit = {};
   // A unit goes nowhere else while this slot can take work that fits. No worker: anywhere.
   SlotId pinned = {};
+  int rank = 0;  // of a unit: one of a lower rank goes first
   // Where infrastructure failed it before the restart, and the worker that it came back from last.
   // Whether a device or a host was to blame is not known any more: others are preferred, and no
   // device counts as lost.

@@ -1,7 +1,9 @@
 #include "coordinator/session/pair_jobs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +18,15 @@ namespace {
 judge::RoundSide SideOf(const std::optional<PairJobs::Landed>& landed) {
   if (!landed) return {};
   return {&landed->result, landed->lease};
+}
+
+// The sides of a round run side by side, one of them standing still: its time is the other one's.
+double OwnSeconds(const PairJobs::Landed& landed) {
+  double seconds = landed.seconds;
+  for (const plan::PhaseSpan& span : landed.result.phases) {
+    seconds -= static_cast<double>(span.frozen_ns) / kNsPerSecond;
+  }
+  return std::max(0.0, seconds);
 }
 
 std::string Seconds(double seconds) {
@@ -74,6 +85,7 @@ void PairJobs::Record(ExperimentId experiment, Landed landed) {
   Round& round = pair.rounds.at(place->second.round);
   Side& side = round.sides.at(place->second.fresh);
   if (side.landed) return;
+  landed.seconds = OwnSeconds(landed);
   job.spent_s += landed.seconds;
   // What no worker can run, or kills its worker, will not go better in the next round.
   const plan::Result& result = landed.result;
@@ -89,9 +101,10 @@ void PairJobs::Record(ExperimentId experiment, Landed landed) {
 void PairJobs::Resume(ExperimentId experiment, std::vector<scheduler::Task>* tasks) {
   const auto place = places_.find(experiment);
   if (place == places_.end()) return;
-  Pair& pair = jobs_.at(place->second.job).pairs.at(place->second.pair);
+  Job& job = jobs_.at(place->second.job);
+  Pair& pair = job.pairs.at(place->second.pair);
   Round& round = pair.rounds.at(place->second.round);
-  if (!round.given) Give(&pair, &round, tasks);
+  if (!round.given) Give(RankOf(RulesOf(job), pair), &pair, &round, tasks);
 }
 
 void PairJobs::Judge(Pair* pair, Round* round) {
@@ -154,8 +167,8 @@ double PairJobs::SecondsOfRound(const Pair& pair) const {
   return seconds;
 }
 
-PairJobs::Round* PairJobs::Current(Pair* pair) {
-  for (auto& [index, round] : pair->rounds) {
+const PairJobs::Round* PairJobs::Current(const Pair& pair) {
+  for (const auto& [index, round] : pair.rounds) {
     if (round.given && !round.ended()) return &round;
   }
   return nullptr;
@@ -168,13 +181,27 @@ PairJobs::Round* PairJobs::NextRound(Pair* pair) {
   return nullptr;
 }
 
-void PairJobs::Give(Pair* pair, Round* round, std::vector<scheduler::Task>* tasks) {
+int PairJobs::RankOf(const judge::PairRules& rules, const Pair& pair) {
+  const size_t measured = pair.figures.size();
+  if (measured < rules.rounds_min) return static_cast<int>(measured);
+  const double left = judge::DecidePair(rules, pair.figures, pair.timed).rounds_left;
+  return static_cast<int>(rules.rounds_min) + static_cast<int>(std::ceil(left));
+}
+
+size_t PairJobs::RoundsOwed(const judge::PairRules& rules, const Pair& pair) {
+  const size_t least = pair.timed ? rules.rounds_min : 1;
+  const size_t had = pair.figures.size() + (Current(pair) != nullptr ? 1 : 0);
+  return least - std::min(least, had);
+}
+
+void PairJobs::Give(int rank, Pair* pair, Round* round, std::vector<scheduler::Task>* tasks) {
   round->given = true;
   for (auto& [fresh, side] : round->sides) {
     if (side.landed) continue;
     scheduler::Task task = side.member.task;
     task.unit = absl::StrCat("pair ", pair->number, " round ", side.member.round);
     task.pinned = pair->slot;
+    task.rank = rank;
     tasks->push_back(std::move(task));
   }
 }
@@ -199,7 +226,7 @@ PairJobs::Moves PairJobs::Next(JobId id, size_t slots) {
   Job& job = found->second;
   moves.added.job = job.added;
   for (auto& [number, pair] : job.pairs) {
-    if (pair.closed || Current(&pair) != nullptr) continue;
+    if (pair.closed || Current(pair) != nullptr) continue;
     if (const auto how = Ending(job, pair)) {
       Drop(&pair, *how, &moves.dropped);
       continue;
@@ -208,37 +235,55 @@ PairJobs::Moves PairJobs::Next(JobId id, size_t slots) {
     if (next == nullptr) {
       pair.closed = true;
     } else if (job.request.budget_s == 0) {
-      Give(&pair, next, &moves.added.job.tasks);
+      Give(RankOf(RulesOf(job), pair), &pair, next, &moves.added.job.tasks);
     }
   }
   if (job.request.budget_s > 0) GiveWithin(&job, slots, &moves);
   return moves;
 }
 
+std::vector<PairJobs::Candidate> PairJobs::Waiting(const Job& job, double promised_s) const {
+  const judge::PairRules rules = RulesOf(job);
+  std::vector<Candidate> waiting;
+  double owed_s = job.spent_s + promised_s;  // with what the pairs that were begun still take
+  for (const auto& [number, pair] : job.pairs) {
+    if (pair.closed) continue;
+    const size_t owed = RoundsOwed(rules, pair);
+    const bool under_way = Current(pair) != nullptr;
+    const bool begun = under_way || !pair.figures.empty();
+    if (begun) owed_s += static_cast<double>(owed) * SecondsOfRound(pair);
+    if (under_way) continue;
+    const double rounds = judge::DecidePair(rules, pair.figures, pair.timed).rounds_left;
+    const int tier = owed == 0 ? 2 : begun ? 0 : 1;
+    waiting.push_back({tier, pair.figures.size(), rounds * SecondsOfRound(pair), number});
+  }
+  const auto before = [](const Candidate& a, const Candidate& b) {
+    return std::tie(a.tier, a.measured, a.left_s) < std::tie(b.tier, b.measured, b.left_s);
+  };
+  std::stable_sort(waiting.begin(), waiting.end(), before);
+  for (Candidate& candidate : waiting) {
+    if (candidate.tier != 1) continue;
+    const Pair& pair = job.pairs.at(candidate.pair);
+    owed_s += static_cast<double>(RoundsOwed(rules, pair)) * SecondsOfRound(pair);
+    if (owed_s > static_cast<double>(job.request.budget_s)) break;
+    candidate.tier = 0;
+  }
+  std::stable_sort(waiting.begin(), waiting.end(), before);
+  return waiting;
+}
+
 void PairJobs::GiveWithin(Job* job, size_t slots, Moves* moves) {
   const auto budget_s = static_cast<double>(job->request.budget_s);
   double promised_s = 0;
   size_t given = 0;
-  struct Candidate {
-    double left_s;  // until it is decided, as far as one can tell
-    int pair;
-  };
-  std::vector<Candidate> waiting;
-  const judge::PairRules rules = RulesOf(*job);
-  for (auto& [number, pair] : job->pairs) {
-    if (pair.closed) continue;
-    if (Current(&pair) != nullptr) {
-      promised_s += SecondsOfRound(pair);
-      ++given;
-    } else {
-      const double rounds = judge::DecidePair(rules, pair.figures, pair.timed).rounds_left;
-      waiting.push_back({rounds * SecondsOfRound(pair), number});
-    }
+  for (const auto& [number, pair] : job->pairs) {
+    if (pair.closed || Current(pair) == nullptr) continue;
+    promised_s += SecondsOfRound(pair);
+    ++given;
   }
-  std::stable_sort(waiting.begin(), waiting.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.left_s < b.left_s; });
   const size_t most = 2 * std::max<size_t>(slots, 1);
-  for (const Candidate& candidate : waiting) {
+  const judge::PairRules rules = RulesOf(*job);
+  for (const Candidate& candidate : Waiting(*job, promised_s)) {
     if (given >= most) return;
     Pair& pair = job->pairs.at(candidate.pair);
     const double round_s = SecondsOfRound(pair);
@@ -251,7 +296,7 @@ void PairJobs::GiveWithin(Job* job, size_t slots, Moves* moves) {
            &moves->dropped);
       continue;
     }
-    Give(&pair, NextRound(&pair), &moves->added.job.tasks);
+    Give(RankOf(rules, pair), &pair, NextRound(&pair), &moves->added.job.tasks);
     promised_s += round_s;
     ++given;
   }

@@ -3,11 +3,14 @@
 // time; its further ones wait here until that one ended.
 //
 //   - A pair stays with the slot that measured its first round that counted.
-//   - Without a budget every pair has a round in the scheduler, the longest first. With one, only
-//   as
-//     many as there are slots (and as many again, so that no slot waits), the pairs that are
-//     expected to be decided soonest first; when the next round would exceed the budget, and
-//     nothing runs that might leave time over, what is left is skipped.
+//   - Breadth first: every pair gets its first round before one gets its second, and so on up to
+//     MIN; beyond, the pairs that are expected to be decided soonest come first. So a job that is
+//     ended early knows something of every model.
+//   - Without a budget every pair has a round in the scheduler, with its rank. With one, only as
+//     many as there are slots (and as many again, so that no slot waits); a pair is begun before
+//     others have MIN rounds only where the budget has room for MIN rounds of it too. When the next
+//     round would exceed the budget, and nothing runs that might leave time over, what is left is
+//     skipped.
 //
 // Follows what was committed, so that a restart comes to the same: the dispatcher tells it every
 // result. Pure; thread-compatible: the dispatcher's thread owns it.
@@ -51,9 +54,9 @@ class PairJobs {
 
   struct Landed {
     plan::Result result;
-    LeaseEpoch lease;  // none: no worker brought it
-    SlotId slot;       // of the lease
-    double seconds = 0;
+    LeaseEpoch lease;    // none: no worker brought it
+    SlotId slot;         // of the lease
+    double seconds = 0;  // from its start to its end; what it stood still for others is taken out
   };
   // Ignored when the experiment is of no pair.
   void Record(ExperimentId experiment, Landed landed);
@@ -118,10 +121,22 @@ class PairJobs {
   std::optional<Dropped> Ending(const Job& job, const Pair& pair) const;
   judge::PairRules RulesOf(const Job& job) const;
   double SecondsOfRound(const Pair& pair) const;
-  static Round* Current(Pair* pair);
+  static const Round* Current(const Pair& pair);
   static Round* NextRound(Pair* pair);
-  void Give(Pair* pair, Round* round, std::vector<scheduler::Task>* tasks);
+  // By which its next round is ordered: rounds that count up to MIN, beyond it those still to go.
+  static int RankOf(const judge::PairRules& rules, const Pair& pair);
+  // Of the rounds that it takes at least, those that are neither measured nor under way.
+  static size_t RoundsOwed(const judge::PairRules& rules, const Pair& pair);
+  void Give(int rank, Pair* pair, Round* round, std::vector<scheduler::Task>* tasks);
   void Drop(Pair* pair, const Dropped& how, std::vector<Dropped>* dropped);
+  struct Candidate {
+    int tier = 0;  // 0: short of MIN rounds, 1: to be begun beyond the budget's room, 2: the rest
+    size_t measured = 0;
+    double left_s = 0;  // until it is decided, as far as one can tell
+    int pair = 0;
+  };
+  // Pairs that have no round in the scheduler, those that come first in front.
+  std::vector<Candidate> Waiting(const Job& job, double promised_s) const;
   void GiveWithin(Job* job, size_t slots, Moves* moves);
 
   std::map<JobId, Job> jobs_;

@@ -2,16 +2,20 @@
 starts, rounds of fresh processes on one slot. The rows, the comparison and its gate are read as a
 user reads them; what the children noted says who was forked from whom."""
 
+import os
+import signal
 import unittest
 
-from fleet import FleetTest
+from chaos import let_pass
+from fleet import Fleet, FleetTest, wait_until
+from lanes_test import ticks
 
 
 class Pairs(FleetTest):
     fleet_options = {"workers": 1}
 
     def test_the_same_build_against_itself(self):
-        job = self.fleet.submit(*self.fleet.only("Good"), "--performance", "--repeat", "5", "--start", "warm",
+        job = self.fleet.submit(*self.fleet.only("Good"), "--performance", "--repeat", "10", "--start", "warm",
                                 "--base", "default", "--new", "default", "--rounds", "3..5", "--seed", "7")
         self.fleet.finish(job, timeout_s=400)
         results = self.fleet.results(job)["results"]
@@ -25,6 +29,10 @@ class Pairs(FleetTest):
         for number, sides in rounds.items():
             self.assertEqual({row["experiment"]["side"] for row in sides}, {"base", "new"}, number)
             self.assertEqual(len({row["lease"] for row in sides}), 1, "a round is one lease")
+            facts = [row["in_force"] for row in sides]
+            self.assertEqual({fact["pair.window_blocks"] for fact in facts}, {"2"}, "two blocks of five pairs")
+            self.assertEqual(len({fact["pair.block_order"] for fact in facts}), 1, "they alternated")
+            self.assertEqual(len(facts[0]["pair.compiled_block_ns"].split(",")), 2)
         firsts = [sides[0]["experiment"]["side"] for _, sides in sorted(rounds.items())]
         self.assertNotEqual(firsts[0], firsts[1], "of two rounds one begins with base")
         zygotes = {row["experiment"]["zygote"] for sides in rounds.values() for row in sides}
@@ -58,6 +66,51 @@ class Pairs(FleetTest):
         row = self.fleet.results(job)["results"][0]
         self.assertEqual(row["status"], "unplaceable")
         self.assertIn("does not have environment nightly", row["error"])
+
+
+class OneOfTwo(unittest.TestCase):
+    """One lane; base is ready and stands still while new loads, for ever."""
+
+    def check(self, act) -> None:
+        fleet = Fleet(workers=1)
+        fleet.__enter__()
+        problem = AssertionError
+        try:
+            job = fleet.submit(*fleet.only("SecondIsBusy"), "--performance", "--backend", "eager", "--repeat", "10",
+                               "--base", "default", "--new", "default", "--seed", "7")
+            first = fleet.wait_noted("first", timeout_s=120)[0]
+            second = fleet.wait_noted("second", timeout_s=120)[0]
+
+            def still() -> bool:
+                before = ticks(first["pid"])
+                let_pass(0.3)
+                return before is not None and before == ticks(first["pid"])
+
+            wait_until(still, "the first side to stand still", 20)
+            act(fleet, job, first, second)
+            problem = None
+        finally:
+            fleet.__exit__(problem, None, None)
+
+    def test_worker_killed(self):
+        def act(fleet, job, *_):
+            fleet.workers[0].kill9()
+            wait_until(lambda: set(fleet.processes()) <= {fleet.coordinator.pid}, "everything below it to end", 20)
+            fleet.ctl("cancel", job, "--reason", "the test is over").expect(0)
+
+        self.check(act)
+
+    def test_lane_of_the_second_killed(self):
+        def act(fleet, job, first, second):
+            os.kill(second["lane"], signal.SIGKILL)
+
+            def passed() -> bool:
+                return any(row["outcome"] == "passed" for row in fleet.results(job)["results"])
+
+            wait_until(passed, "the first side to go on and to measure", 60)
+            fleet.ctl("cancel", job, "--reason", "the test is over").expect(0)
+
+        self.check(act)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/pair_blocks.h"
 #include "common/base/status.h"
 #include "common/base/time.h"
 #include "common/plan/script_command.h"
@@ -96,6 +97,8 @@ std::shared_ptr<LiveLog> Slot::LogOf(const AttemptId& attempt) const {
 
 void Slot::StartNext() {
   // Nobody begins while another one measures.
+  if (WindowTaken()) return;
+  BeginCompanions();
   if (WindowTaken() || StartWaitingAlone()) return;
   while (!queue_.empty() && !WindowTaken() &&
          static_cast<int>(FreeLanes().size()) >= queue_.front().lanes && MayBegin(queue_.front())) {
@@ -129,8 +132,11 @@ void Slot::Begin(Planned planned) {
   run->experiment = *std::move(run->planned.experiment);
   run->environment = *environment;
   run->started_at = UnixNow();
-  run->lanes = FreeLanes();
-  run->lanes.resize(std::min<size_t>(run->lanes.size(), run->planned.lanes));
+  run->lanes = run->planned.companions_lanes;
+  if (run->lanes.empty()) {
+    run->lanes = FreeLanes();
+    run->lanes.resize(std::min<size_t>(run->lanes.size(), run->planned.lanes));
+  }
   run->owns_slot = shape_.lanes > 1 && OwnsSlot(run->experiment);
   run->cache_key = CacheKey(*run);
   const AttemptId id = run->planned.id;
@@ -247,6 +253,7 @@ void Slot::Launch(const std::shared_ptr<Run>& run) {
   spec.precompiled_headers_dir =
       NativeEngine::PrecompiledHeadersDir(services_.state_dir, run->environment);
   spec.prepare = run->preparing;
+  spec.window_blocks = run->window_blocks = BlocksFor(*run);
   // What was learned is of warm starts; the preparation of one is cold.
   if (!run->preparing) TakePhaseLimits(run->planned.phase_limits, &spec);
   const absl::Status made = MakePrivateFolder(spec.precompiled_headers_dir);
@@ -345,6 +352,7 @@ void Slot::OnCachePrepared(const std::shared_ptr<Run>& run, plan::Result result,
 void Slot::OnFinished(const std::shared_ptr<Run>& run, plan::Result result, std::string log) {
   run->in_engine = false;
   SetActivity(run, Activity::kCleaning);
+  Part(run);
   if (run->dropped) {
     CleanUp(*run, result, log);
     return Forget(run);
@@ -367,6 +375,7 @@ void Slot::OnFinished(const std::shared_ptr<Run>& run, plan::Result result, std:
   AddDeviceState(run->gpu_state, &result);
   AddWindowFlags(run->compile_window_flags | run->window_flags, &result);
   if (!shape_.tuning.empty()) result.in_force["host.tuning"] = shape_.tuning;
+  if (!run->block_order.empty()) result.in_force[kBlockOrder] = run->block_order;
   result.notes.insert(result.notes.end(), run->notes.begin(), run->notes.end());
   KeepArtifacts(run, std::move(result), std::move(log));
 }
@@ -432,7 +441,9 @@ void Slot::CleanUp(const Run& run, const plan::Result& result, const std::string
 
 void Slot::Forget(const std::shared_ptr<Run>& run) {
   const AttemptId id = run->planned.id;
-  if (running_.erase(id) == 0) return;
+  if (running_.count(id) == 0) return;
+  Part(run);
+  running_.erase(id);
   ReleaseWindow(id);
   reports_.running_changed();
   StartNext();

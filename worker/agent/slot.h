@@ -18,6 +18,7 @@
 #include "dynbench/v1/session.pb.h"
 #include "worker/agent/activity.h"
 #include "worker/agent/artifacts.h"
+#include "worker/agent/block_order.h"
 #include "worker/agent/caches.h"
 #include "worker/agent/device_memory.h"
 #include "worker/agent/live_log.h"
@@ -121,7 +122,8 @@ class Slot {
     std::string json;
     std::optional<plan::Experiment> experiment;  // once it was looked at
     std::vector<v1::PhaseLimit> phase_limits = {};
-    int lanes = 1;  // whose cores it takes
+    int lanes = 1;                           // whose cores it takes
+    std::vector<int> companions_lanes = {};  // it shares them; empty: those that are free
   };
   struct Run;
 
@@ -158,6 +160,16 @@ class Slot {
   void GiveWindow(const std::shared_ptr<Run>& run, int64_t flags);
   void GrantWindow(const AttemptId& attempt);
   void ReleaseWindow(const AttemptId& attempt);
+  std::shared_ptr<Run> CompanionOf(const Run& run) const;
+  std::deque<Planned>::iterator QueuedCompanionOf(const Run& run);
+  int BlocksFor(const Run& run);
+  bool AwaitsCompanion(const std::shared_ptr<Run>& run);
+  std::shared_ptr<Run> BeginCompanion(const Run& run);
+  void BeginCompanions();
+  void Alternate(const std::shared_ptr<Run>& run, const std::shared_ptr<Run>& other);
+  bool PassTurn(const AttemptId& attempt);
+  void Part(const std::shared_ptr<Run>& run);
+  void GoOn(const std::shared_ptr<Run>& run);
   std::string CacheKey(const Run& run) const;
   void CleanUp(const Run& run, const plan::Result& result, const std::string& log);
   void Forget(const std::shared_ptr<Run>& run);

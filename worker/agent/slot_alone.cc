@@ -62,6 +62,7 @@ void Slot::RunAgainAlone(const std::shared_ptr<Run>& run) {
   run->prepared_here = false;
   run->shared_dir.clear();
   SetActivity(run, Activity::kWaitingForWindow);
+  Part(run);
   ReleaseWindow(run->planned.id);
   waiting_alone_.push_back(run);
   StartNext();

@@ -16,6 +16,7 @@ constexpr int64_t kRestAfterTroubleMs = 1'000;
 
 void Slot::OnReturned(const std::shared_ptr<Run>& run, const std::string& reason) {
   run->in_engine = false;
+  Part(run);
   if (!run->work.root.empty()) {
     services_.janitor->Post(
         [services = services_, work = run->work] { services.folders->Remove(work); });
@@ -62,6 +63,7 @@ void Slot::OnPhaseLimit(const std::shared_ptr<Run>& run, const std::string& reas
                         const std::string& log) {
   run->in_engine = false;
   SetActivity(run, Activity::kCleaning);
+  Part(run);
   const std::string note =
       absl::StrCat(plan::DisplayName(run->experiment), ": ended early: ", reason);
   services_.janitor->Post([services = services_, run, log, note] {

@@ -43,6 +43,13 @@ struct Slot::Run {
   // What was wrong with its windows as they were given: of the compiler's own, all together, and of
   // the last one for measuring (one that began badly may be taken again).
   int64_t compile_window_flags = 0, window_flags = 0;
+  bool asks = false;  // for the window, and has not got it
+  // With the other side of its round (slot_companions.cc).
+  int window_blocks = 1;  // windows that it was told to take its samples in
+  bool parked = false;    // is ready, and stands still until the other side is
+  bool parted = false;    // measures for itself: the other side is gone, or both are through
+  std::shared_ptr<BlockOrder> blocks;  // of both, while they alternate
+  std::string block_order;             // in which they did
 };
 
 }  // namespace dynbench::worker

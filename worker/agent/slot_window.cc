@@ -1,5 +1,4 @@
 // The device's window: one attempt of the slot has it alone, all others stand still.
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -30,7 +29,9 @@ void Slot::OnWindow(const std::shared_ptr<Run>& run, DeviceUse use,
   if (running_.count(run->planned.id) == 0) return;
   run->window_granted = std::move(granted);
   run->use = use;
+  run->asks = true;
   SetActivity(run, Activity::kWaitingForWindow);
+  if (use == DeviceUse::kMeasure && AwaitsCompanion(run)) return;
   if (arbiter_.Request(run->planned.id)) GrantWindow(run->planned.id);
 }
 
@@ -40,6 +41,7 @@ void Slot::GrantWindow(const AttemptId& attempt) {
   const std::shared_ptr<Run> run = it->second;
   if (run->use == DeviceUse::kReturn) {
     run->off_device = false;
+    run->asks = false;
     SetActivity(run, Activity::kCompiling);
     run->window_granted(0);
     return ReleaseWindow(attempt);
@@ -69,6 +71,7 @@ void Slot::GiveWindow(const std::shared_ptr<Run>& run, int64_t flags) {
     run->window_flags = flags;
   }
   SetActivity(run, Activity::kMeasuring);
+  run->asks = false;
   run->window_granted(flags);
 }
 
@@ -95,6 +98,7 @@ void Slot::LookAtDevice(Run& run) const {
 }
 
 void Slot::ReleaseWindow(const AttemptId& attempt) {
+  if (PassTurn(attempt)) return;
   const bool had_it = arbiter_.holder() == attempt;
   const auto next = arbiter_.Release(attempt);
   if (!had_it) return;
@@ -108,8 +112,11 @@ void Slot::ReleaseWindow(const AttemptId& attempt) {
     services_.engine->Thaw({*next});
     return GrantWindow(*next);
   }
-  const std::set<AttemptId> running = Running();
-  services_.engine->Thaw({running.begin(), running.end()});
+  std::vector<AttemptId> going;
+  for (const auto& [id, run] : running_) {
+    if (!run->parked) going.push_back(id);
+  }
+  services_.engine->Thaw(going);
   for (const auto& run : std::exchange(held_back_, {})) {
     if (run->dropped) {
       Forget(run);

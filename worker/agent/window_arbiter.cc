@@ -24,4 +24,10 @@ std::optional<AttemptId> WindowArbiter::Release(const AttemptId& attempt) {
   return holder_;
 }
 
+void WindowArbiter::Pass(const AttemptId& holder, const AttemptId& next) {
+  if (holder_ != holder) return;
+  std::erase(waiting_, next);
+  holder_ = next;
+}
+
 }  // namespace dynbench::worker

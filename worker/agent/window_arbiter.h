@@ -18,6 +18,10 @@ class WindowArbiter {
   // window passed on by this.
   std::optional<AttemptId> Release(const AttemptId& attempt);
 
+  // The holder hands the window to `next`, before all who wait. Nobody else gets it until `next`
+  // releases it, whether or not it has asked yet. Nothing happens when `holder` is not the holder.
+  void Pass(const AttemptId& holder, const AttemptId& next);
+
   const std::optional<AttemptId>& holder() const { return holder_; }
 
  private:

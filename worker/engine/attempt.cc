@@ -91,6 +91,7 @@ nlohmann::json Attempt::RunMessage() const {
           {"cores", spec_.cores},
           {"lanes", spec_.lanes},
           {"cores_shared", spec_.cores_shared},
+          {"window_blocks", spec_.window_blocks},
           {"prepare", spec_.prepare},
           {"memory_limit_bytes", spec_.memory_limit_bytes},
           {"precompiled_headers_dir", spec_.precompiled_headers_dir},

@@ -38,6 +38,9 @@ struct AttemptSpec {
   std::map<plan::Phase, int64_t> phase_limits_ms;
   std::map<plan::Phase, std::string> phase_limit_origins;
   bool cores_shared = false;  // with other lanes of the slot
+  // Performance: windows that the samples are spread over, for those of another attempt to be taken
+  // in between.
+  int window_blocks = 1;
 };
 
 // What the host tells of the device of a window while it lasts.

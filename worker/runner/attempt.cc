@@ -210,6 +210,7 @@ Attempt ParseAttempt(const Json& run) {
   attempt.lanes = run.value("lanes", 1);
   attempt.cores_shared = run.value("cores_shared", false);
   attempt.memory_limit_bytes = run.value("memory_limit_bytes", int64_t{0});
+  attempt.window_blocks = run.value("window_blocks", 1);
   if (!attempt.experiment.is_object()) {
     throw std::invalid_argument("\"experiment\" of the run message is not an object");
   }

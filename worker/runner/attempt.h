@@ -33,6 +33,7 @@ struct Attempt {
   bool cores_shared = false;  // other lanes of the slot run on them too
   bool prepare = false;       // only fill the cache: load, compile, no samples
   int64_t memory_limit_bytes = 0;
+  int window_blocks = 1;  // performance: windows that its pairs are spread over
 };
 
 // Throws std::invalid_argument naming the field that is missing or wrong.

@@ -70,6 +70,30 @@ bool ThrottledByItself(const WindowLook& before, const WindowLook& now) {
   return DisturbanceFlags(before) == kDeviceThrottled && DisturbanceFlags(now) == kDeviceThrottled;
 }
 
+WindowLook Together(const std::vector<WindowLook>& blocks) {
+  WindowLook sum = blocks.front();
+  sum.foreign_share = sum.seconds = 0;
+  double host_load = 0, clock_mhz = 0;
+  int64_t throttles = 0;
+  for (const WindowLook& look : blocks) {
+    sum.seconds += look.seconds;
+    sum.foreign_share += look.seconds * look.foreign_share;
+    host_load += look.seconds * look.host_load.value_or(0);
+    clock_mhz += look.seconds * look.cpu_clock_mhz.value_or(0);
+    throttles += look.cpu_throttles.value_or(0);
+    sum.told_flags |= look.told_flags;
+  }
+  if (sum.seconds > 0) {
+    sum.foreign_share /= sum.seconds;
+    if (sum.host_load) sum.host_load = host_load / sum.seconds;
+    if (sum.cpu_clock_mhz) sum.cpu_clock_mhz = clock_mhz / sum.seconds;
+  }
+  if (sum.cpu_throttles) sum.cpu_throttles = throttles;
+  sum.host_canary_after_us = blocks.back().host_canary_after_us;
+  sum.launch_canary_after_us = blocks.back().launch_canary_after_us;
+  return sum;
+}
+
 bool Quieter(const WindowLook& a, const WindowLook& b) { return Badness(a) < Badness(b); }
 
 }  // namespace dynbench::runner

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace dynbench::runner {
 
@@ -37,6 +38,11 @@ std::string Disturbance(const WindowLook& look);
 // Whether nothing but the device's throttling disturbed either of two passes that followed each
 // other: the model's own work draws what the device may, and a third pass would be no other.
 bool ThrottledByItself(const WindowLook& before, const WindowLook& now);
+
+// What is said of blocks that together are the samples: shares and clock are means over their time,
+// throttles and seconds add up; the canaries are those before the first and after the last.
+// `blocks` is not empty.
+WindowLook Together(const std::vector<WindowLook>& blocks);
 
 // Of two passes over the same samples: whether `a` was the quieter one.
 bool Quieter(const WindowLook& a, const WindowLook& b);

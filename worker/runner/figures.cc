@@ -1,5 +1,10 @@
 #include "worker/runner/figures.h"
 
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/base/pair_blocks.h"
 #include "common/stats/break_even.h"
 #include "common/stats/stats.h"
 
@@ -14,6 +19,22 @@ nlohmann::json SampleFigures(const Samples& samples) {
           {"abs_latency_ms", compiled_ns / 1e6},
           {"eager_spread", stats::Spread(eager)},
           {"compiled_spread", stats::Spread(compiled)}};
+}
+
+nlohmann::json BlockFigures(const Samples& samples, int blocks) {
+  const auto eager = stats::ToDoubles(samples.eager_ns);
+  const auto compiled = stats::ToDoubles(samples.compiled_ns);
+  const auto count = static_cast<size_t>(blocks);
+  std::vector<double> eager_medians, compiled_medians;
+  for (size_t block = 0; block < count; ++block) {
+    const size_t first = FirstOfBlock(block, count, eager.size());
+    const size_t pairs = FirstOfBlock(block + 1, count, eager.size()) - first;
+    eager_medians.push_back(stats::Median(std::span(eager).subspan(first, pairs)));
+    compiled_medians.push_back(stats::Median(std::span(compiled).subspan(first, pairs)));
+  }
+  return {{kWindowBlocks, std::to_string(blocks)},
+          {kEagerBlocks, BlockMediansText(eager_medians)},
+          {kCompiledBlocks, BlockMediansText(compiled_medians)}};
 }
 
 std::optional<double> BreakEvenCalls(double compile_s, double eager_call_s,

@@ -2,8 +2,12 @@
 // its figures and ours beside them.
 #include <unistd.h>
 
+#include <algorithm>
 #include <functional>
+#include <utility>
+#include <vector>
 
+#include "common/base/pair_blocks.h"
 #include "common/base/window_flags.h"
 #include "common/stats/stats.h"
 #include "worker/runner/attempt.h"
@@ -104,12 +108,11 @@ class PerformanceTest {
     run_.phases.Begin("ready");
     const Json fixed = ReadConditions(run_);
     if (!run_.attempt.cores.empty()) SetAffinity(run_.attempt.cores);
-    EnterQuietWindow(run_);
+    EnterWindowForSamples();
     // Only now: every frozen span before the window is known.
     const double compile_s = ReportWarmUps(run_, eager_warm_up_, compiled_warm_up_);
     run_.phases.Begin("measure");
-    CheckConditions(run_, fixed);
-    Samples samples = SampleUndisturbed();
+    Samples samples = SampleInBlocks(fixed);
     SampleToTarget(&samples);
     CheckConditions(run_, fixed);
     MeasureTheHarness();
@@ -126,37 +129,84 @@ class PerformanceTest {
     Report(samples, compile_s);
   }
 
+  // Each pass over one block of samples; of several the first that was disturbed tells enough.
+  void NoteDisturbance(const std::string& disturbance) {
+    if (run_.attempt.window_blocks <= 1 || !std::exchange(disturbed_, true)) {
+      run_.Note("window disturbed: " + disturbance);
+    }
+  }
+
+  void EnterWindowForSamples() {
+    // What the worker cannot tell from a window that was taken again. Of one window it can.
+    const int64_t flags = EnterQuietWindow(run_);
+    if (run_.attempt.window_blocks > 1) kept_flags_ |= flags & kUnfrozenLane;
+  }
+
+  // All samples in one window, or in as many as there are blocks: others have theirs in between
+  // (worker/runner/PROTOCOL.md). Ends in the last one.
+  Samples SampleInBlocks(const Json& fixed) {
+    const auto pairs = run_.attempt.experiment.at("repeat").get<size_t>();
+    const auto most = static_cast<size_t>(std::max(run_.attempt.window_blocks, 1));
+    const size_t blocks = std::min(most, std::max<size_t>(pairs, 1));
+    Samples samples;
+    std::vector<WindowLook> looks;
+    for (size_t block = 0; block < blocks; ++block) {
+      if (block > 0) {
+        run_.side = SideInForce::kNone;
+        LeaveWindow(run_);
+        EnterWindowForSamples();
+      }
+      CheckConditions(run_, fixed);
+      // The process comes out of a wait, or another one had the device: clocks and caches of that
+      // are part of no reading.
+      TimeUntold();
+      const size_t first = FirstOfBlock(block, blocks, pairs);
+      const size_t end = FirstOfBlock(block + 1, blocks, pairs);
+      Append(SampleUndisturbed(static_cast<int>(end - first), &looks), &samples);
+    }
+    ReportLook(Together(looks));
+    run_.metrics()["window_repeats"] = repeats_;
+    if (blocks > 1) {
+      run_.result["in_force"].update(BlockFigures(samples, static_cast<int>(blocks)));
+    }
+    return samples;
+  }
+
   void TimeUntold() {
     TimingPlan plan = Plan(*eager_, *compiled_warm_up_.target);
     plan.repeat = 1;
     TimePairs(plan);
   }
 
-  // Takes the samples between steady canaries, again when something disturbed them; the quietest
-  // pass counts.
-  Samples SampleUndisturbed() {
+  // Takes the samples of a block between steady canaries, again when something disturbed them; the
+  // quietest pass counts, and its look is added to `looks`.
+  Samples SampleUndisturbed(int pairs, std::vector<WindowLook>* looks) {
     Samples samples;
     WindowLook quietest, previous;
-    // The host comes out of a wait: its clocks and caches are part of no reading.
-    TimeUntold();
-    for (int repeats = 0;; ++repeats) {
+    const int most = repeats_ + kMostRepeats;
+    // Of several blocks together not more than as many as there are blocks.
+    const int most_of_all = std::max(kMostRepeats, run_.attempt.window_blocks);
+    for (bool again = false;; again = true) {
       const Canaries canaries = AwaitSteadyCanaries(run_.device);
       WindowLook look;
-      Samples taken = SampleOnce(canaries, run_.attempt.experiment.at("repeat"), &look);
+      Samples taken = SampleOnce(canaries, pairs, &look);
       pair_s_ = look.seconds / static_cast<double>(taken.eager_ns.size());
-      if (repeats == 0 || Quieter(look, quietest)) {
+      if (!again || Quieter(look, quietest)) {
         samples = std::move(taken);
         quietest = look;
-        ReportCanaries(canaries);
-        ReportLook(look);
+        if (looks->empty()) ReportCanaries(canaries);
       }
       const std::string disturbance = Disturbance(look);
-      if (!disturbance.empty()) run_.Note("window disturbed: " + disturbance);
-      const bool lasting = repeats > 0 && ThrottledByItself(previous, look);
+      if (!disturbance.empty()) NoteDisturbance(disturbance);
+      const bool may_repeat = repeats_ < most && repeats_ < most_of_all && MayRepeat(look);
+      const bool lasting = again && ThrottledByItself(previous, look);
       previous = look;
-      if (!disturbance.empty() && repeats < kMostRepeats && MayRepeat(look) && !lasting) continue;
-      run_.metrics()["window_repeats"] = repeats;
-      kept_flags_ = DisturbanceFlags(quietest);
+      if (!disturbance.empty() && may_repeat && !lasting) {
+        ++repeats_;
+        continue;
+      }
+      kept_flags_ |= DisturbanceFlags(quietest);
+      looks->push_back(quietest);
       return samples;
     }
   }
@@ -237,7 +287,7 @@ class PerformanceTest {
   void ReportLook(const WindowLook& look) {
     Json& metrics = run_.metrics();
     metrics["window_foreign_load"] = look.foreign_share;
-    metrics["window_flags"] = DisturbanceFlags(look);
+    metrics["window_flags"] = kept_flags_;
     if (look.host_load) metrics["window_host_load"] = *look.host_load;
     if (look.cpu_clock_mhz) metrics["window_cpu_clock_mhz"] = *look.cpu_clock_mhz;
     if (look.cpu_throttles) metrics["window_cpu_throttles"] = *look.cpu_throttles;
@@ -356,6 +406,8 @@ class PerformanceTest {
   std::optional<CompileLook> compile_look_;
   double pair_s_ = 0;       // of the newest pass
   int64_t kept_flags_ = 0;  // of the passes that count
+  int repeats_ = 0;         // passes that were taken again
+  bool disturbed_ = false;  // one was
   std::unique_ptr<Target> eager_;
 };
 

@@ -50,11 +50,12 @@ Json ReadConditions(const AttemptRun& run) {
 
 int64_t EnterWindow(AttemptRun& run) { return AskFor("measure", run); }
 
-void EnterQuietWindow(AttemptRun& run) {
+int64_t EnterQuietWindow(AttemptRun& run) {
+  // Alone in its slot there is nobody who would stand still the next time.
+  const bool alone = run.attempt.lanes <= 1 && run.attempt.window_blocks <= 1;
   for (int window = 1;; ++window) {
-    const bool unfrozen = (EnterWindow(run) & kUnfrozenLane) != 0;
-    // Alone in its slot there is nobody who would stand still the next time.
-    if (!unfrozen || run.attempt.lanes <= 1 || window == kMostWindows) return;
+    const int64_t flags = EnterWindow(run);
+    if ((flags & kUnfrozenLane) == 0 || alone || window == kMostWindows) return flags;
     LeaveWindow(run);
   }
 }

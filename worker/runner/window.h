@@ -25,7 +25,8 @@ nlohmann::json ReadConditions(const AttemptRun& run);
 // worker is gone. Returns what is wrong with it (kUnfrozenLane of common/base/window_flags.h).
 int64_t EnterWindow(AttemptRun& run);
 // The same for samples: one that begins badly is given back and asked for again, twice at most.
-void EnterQuietWindow(AttemptRun& run);
+// Returns what is wrong with the last one.
+int64_t EnterQuietWindow(AttemptRun& run);
 // Where others may compile while this attempt measures what the device alone decides.
 bool HasOwnBenchmarkWindows(const AttemptRun& run);
 // A window for that: those that are off the device go on. Left as the other one.

@@ -204,9 +204,75 @@ TEST(PairJobs, ABudgetIsSpentWhereTheDecisionIsClosestAndNeverExceeded) {
   }
   EXPECT_EQ(rounds, 10) << "200 s are ten rounds of 20 s";
   EXPECT_EQ(rig.landed.size(), rig.members.size());
-  const auto begun = of_pair.size();
-  EXPECT_LE(begun, 4U) << "pairs that were begun come before others";
+  EXPECT_EQ(of_pair.size(), 4U) << "three of which it has MIN rounds, and what is left over";
   EXPECT_THAT(rig.dropped.back().reason, HasSubstr("budget"));
+}
+
+// As the scheduler does: the lowest rank first.
+void AnswerTheFirst(Rig* rig, double change) {
+  std::stable_sort(
+      rig->given.begin(), rig->given.end(),
+      [](const scheduler::Task& a, const scheduler::Task& b) { return a.rank < b.rank; });
+  rig->Answer(change);
+}
+
+std::map<std::string, int> RoundsByPair(const Rig& rig) {
+  std::map<std::string, int> rounds;
+  for (const auto& [id, landed] : rig.landed) {
+    if (landed.lease && id.value % 10 == 0) ++rounds["pair " + std::to_string(id.value / 1000)];
+  }
+  return rounds;
+}
+
+TEST(PairJobs, TimeInWhichASideStoodStillForTheOtherIsSpentOnce) {
+  Rig rig(1, /*budget_s=*/100, /*round_s=*/20);
+  rig.Next();
+  int rounds = 0;
+  while (!rig.given.empty()) {
+    const LeaseEpoch lease(++rig.leases);
+    for (const scheduler::Task& task : rig.given) {
+      plan::Result result = Figure(task.id.value % 10 == 1 ? 10 + 3 * (rounds % 2) : 10);
+      result.phases = {{plan::Phase::kReady, 0, 10'000'000'000}};
+      rig.Land(task.id, {result, lease, {WorkerId("w"), 0}, 20});
+    }
+    rig.given.clear();
+    ++rounds;
+    rig.Next();
+  }
+  EXPECT_EQ(rounds, 5) << "two sides of 20 s each that wait for 10 s of the other are 20 s";
+}
+
+TEST(PairJobs, EveryPairHasItsFirstRoundsBeforeOneHasMore) {
+  for (const int64_t budget_s : {0, 20 * 20}) {
+    Rig rig(3, budget_s, /*round_s=*/20);
+    rig.Next();
+    for (int round = 1; round <= 3; ++round) {
+      // Noisy, so that nothing is decided early.
+      for (int i = 0; i < 3; ++i) AnswerTheFirst(&rig, round == 2 ? 0.2 : -0.1);
+      const auto rounds = RoundsByPair(rig);
+      EXPECT_EQ(rounds, (std::map<std::string, int>{
+                            {"pair 1", round}, {"pair 2", round}, {"pair 3", round}}))
+          << "budget " << budget_s;
+    }
+  }
+}
+
+TEST(PairJobs, BeyondTheFirstRoundsTheOneThatIsDecidedSoonestComesFirst) {
+  Rig rig(2);
+  rig.Next();
+  for (int i = 0; i < 6; ++i) {
+    std::stable_sort(
+        rig.given.begin(), rig.given.end(),
+        [](const scheduler::Task& a, const scheduler::Task& b) { return a.rank < b.rank; });
+    const bool quiet = rig.given.front().id.value / 1000 == 2;
+    rig.Answer(quiet ? 0.004 * (i % 3) : i < 2 ? 0.3 : -0.2);
+  }
+  int quiet_rank = -1, noisy_rank = -1;
+  for (const scheduler::Task& task : rig.given) {
+    (task.id.value / 1000 == 2 ? quiet_rank : noisy_rank) = task.rank;
+  }
+  ASSERT_GE(quiet_rank, 3);
+  EXPECT_LT(quiet_rank, noisy_rank);
 }
 
 TEST(PairJobs, ARestartComesToTheSame) {

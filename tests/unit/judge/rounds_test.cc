@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "common/base/pair_blocks.h"
 #include "common/base/window_flags.h"
 #include "common/judge/compare.h"
 #include "tests/unit/judge/sides_testing.h"
@@ -97,6 +98,73 @@ TEST(Rounds, DifferencesWithinRoundsAreComparedAndNotWhatTheHostDidBetweenThem) 
   }
   EXPECT_EQ(comparison.gate, Gate::kRegression);
   EXPECT_EQ(comparison.judgements[0].base_processes, 5U);
+}
+
+// A row of which the blocks have these medians; its values are those of block `shown`.
+plan::Result InBlocks(const std::vector<double>& eager_ms, const std::vector<double>& compiled_ms,
+                      size_t shown = 0) {
+  plan::Result result = *Measured("m", eager_ms.at(shown), compiled_ms.at(shown)).row.result;
+  std::vector<double> eager_ns, compiled_ns;
+  for (const double ms : eager_ms) eager_ns.push_back(ms * 1e6);
+  for (const double ms : compiled_ms) compiled_ns.push_back(ms * 1e6);
+  result.in_force[kWindowBlocks] = std::to_string(eager_ms.size());
+  result.in_force[kEagerBlocks] = BlockMediansText(eager_ns);
+  result.in_force[kCompiledBlocks] = BlockMediansText(compiled_ns);
+  return result;
+}
+
+TEST(Rounds, WhereTheSidesAlternatedTheirBlocksAreComparedAndThePaceCancels) {
+  // The host is twice as slow in the last blocks of both; base's own median is of a quick one.
+  const plan::Result base = InBlocks({20, 20, 40, 40}, {10, 10, 20, 20}, 0);
+  const plan::Result fresh = InBlocks({20, 20, 40, 40}, {10.1, 10.1, 20.2, 20.2}, 3);
+  const auto compiled = DifferenceOf(Metric::kCompiledLatency, base, fresh);
+  ASSERT_TRUE(compiled.has_value());
+  EXPECT_NEAR(compiled->change, std::log(1.01), 1e-6);
+  EXPECT_NEAR(compiled->fresh - compiled->base, compiled->change, 1e-12);
+  EXPECT_NEAR(compiled->base + compiled->fresh, std::log(10) + std::log(20.2), 1e-6);
+  EXPECT_NEAR(compiled->sampling_variance.value(), 0, 1e-9);
+  EXPECT_NEAR(DifferenceOf(Metric::kEagerLatency, base, fresh)->change, 0, 1e-9);
+  EXPECT_NEAR(DifferenceOf(Metric::kSpeedup, base, fresh)->change, -std::log(1.01), 1e-6);
+  EXPECT_NEAR(FiguresOf(base, fresh).change.value(), std::log(1.01), 1e-6)
+      << "what the coordinator stops by is what compare says";
+}
+
+TEST(Rounds, OneBlockMoreOnOneSideOrNoneAndTheValuesAreComparedAsEver) {
+  const plan::Result base = InBlocks({20, 20}, {10, 10});
+  for (const plan::Result& fresh :
+       {InBlocks({20, 20, 20}, {11, 30, 30}), *Measured("m", 20, 11).row.result}) {
+    const auto difference = DifferenceOf(Metric::kCompiledLatency, base, fresh);
+    EXPECT_NEAR(difference->change, std::log(1.1), 1e-9);
+    EXPECT_FALSE(difference->sampling_variance.has_value());
+  }
+  plan::Result garbled = base;
+  garbled.in_force[kCompiledBlocks] = "10000000,x";
+  EXPECT_FALSE(
+      DifferenceOf(Metric::kCompiledLatency, base, garbled)->sampling_variance.has_value());
+  const auto seconds = DifferenceOf(Metric::kCompileSeconds, base, base);
+  EXPECT_FALSE(seconds.has_value()) << "no figure";
+}
+
+TEST(Rounds, IdenticalBuildsOnAHostThatFlipsItsPaceAreSameWithBlocksAndUnknownWithout) {
+  for (const bool blocks : {true, false}) {
+    Side base, fresh;
+    AddPair(1, {0, 0, 0, 0, 0}, &base, &fresh);
+    for (size_t i = 0; i < 5; ++i) {
+      const double flip = i % 2 == 0 ? 1.3 : 1;  // of what the medians of whole processes are
+      for (Side* side : {&base, &fresh}) {
+        plan::Result& result = *side->processes[i].row.result;
+        const double own = side == &fresh ? 1.001 + 0.001 * static_cast<double>(i % 3) : 1;
+        const plan::Result taken =
+            InBlocks({20, 40, 40, 20}, {10 * own, 20 * own, 20 * own, 10 * own});
+        result.metrics.abs_latency_ms = 10 * (side == &fresh ? flip : 1);
+        result.metrics.compiled_spread = 0.6;
+        if (blocks) result.in_force = taken.in_force;
+      }
+    }
+    fresh.processes = OnNewBuild(fresh.processes);
+    EXPECT_EQ(CompiledVerdict(ComparePairs(base, fresh, {}), 0),
+              blocks ? Verdict::kSame : Verdict::kUnknown);
+  }
 }
 
 TEST(Rounds, ADisturbedRoundAndOneThatWasNotNeededAreInNoFigure) {

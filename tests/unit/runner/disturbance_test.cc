@@ -81,5 +81,27 @@ TEST(Disturbance, WhatThrottlesTwiceAndAloneIsTheModelsOwnWork) {
   EXPECT_FALSE(ThrottledByItself(Quiet(), Quiet()));
 }
 
+TEST(Disturbance, OfSeveralBlocksSharesAreMeansOverTimeAndWhatHappenedAddsUp) {
+  WindowLook first, second;
+  first.seconds = 1;
+  first.foreign_share = 0.4;
+  first.host_load = 0.8;
+  first.cpu_throttles = 1;
+  first.host_canary_before_us = 300;
+  second.seconds = 3;
+  second.host_load = 0.4;
+  second.cpu_throttles = 2;
+  second.host_canary_after_us = 600;
+  const WindowLook all = Together({first, second});
+  EXPECT_DOUBLE_EQ(all.seconds, 4);
+  EXPECT_DOUBLE_EQ(all.foreign_share, 0.1);
+  EXPECT_DOUBLE_EQ(all.host_load.value(), 0.5);
+  EXPECT_EQ(all.cpu_throttles.value(), 3);
+  EXPECT_EQ(all.host_canary_before_us, 300);
+  EXPECT_EQ(all.host_canary_after_us, 600);
+  EXPECT_FALSE(all.cpu_clock_mhz.has_value());
+  EXPECT_EQ(Together({first}).foreign_share, first.foreign_share);
+}
+
 }  // namespace
 }  // namespace dynbench::runner

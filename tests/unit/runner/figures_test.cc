@@ -1,6 +1,7 @@
 // Figures of made-up samples, computed by hand here: they are what people compare.
 #include "worker/runner/figures.h"
 
+#include "common/base/pair_blocks.h"
 #include "gtest/gtest.h"
 
 namespace dynbench::runner {
@@ -13,6 +14,19 @@ TEST(FiguresTest, MediansDecideAndOneSlowSampleDoesNot) {
   EXPECT_DOUBLE_EQ(figures.at("eager_latency_ms"), 4);
   EXPECT_DOUBLE_EQ(figures.at("abs_latency_ms"), 2);
   EXPECT_GT(figures.at("eager_spread"), 0);
+}
+
+TEST(FiguresTest, BlocksAreStretchesOfTheSamplesInTheirOrder) {
+  const Samples samples{{10, 20, 30, 40, 50, 60, 70}, {1, 2, 3, 4, 5, 6, 7}};
+  const auto entries = BlockFigures(samples, 3);  // of two, two and three pairs
+  EXPECT_EQ(entries.at(kWindowBlocks), "3");
+  EXPECT_EQ(entries.at(kEagerBlocks), "15,35,60");
+  EXPECT_EQ(entries.at(kCompiledBlocks), "2,4,6") << "whole nanoseconds";
+  EXPECT_EQ(ReadBlockMedians(entries.at(kEagerBlocks).get<std::string>()),
+            (std::vector<double>{15, 35, 60}));
+  for (const char* none : {"", "1,", ",1", "1,x", "0,1", "1;2"}) {
+    EXPECT_TRUE(ReadBlockMedians(none).empty()) << none;
+  }
 }
 
 TEST(FiguresTest, CompilingPaysAfterWhatItSavesACall) {

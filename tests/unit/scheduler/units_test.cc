@@ -35,6 +35,24 @@ void JoinWith(Rig* rig, const std::string& worker, const Names& environments, in
 
 const Names kBoth = {"old", "new"};
 
+TEST(Units, TheLowestRankGoesFirstHoweverShortItIs) {
+  Rig rig;
+  std::vector<Task> tasks;
+  for (const int64_t first : {1, 3, 5}) {
+    for (Task& task : Round(first, std::to_string(first))) {
+      task.rank = first == 3 ? 0 : 1;
+      task.expected_s = first == 5 ? 100 : 10;
+      tasks.push_back(task);
+    }
+  }
+  rig.Submit(1, tasks);
+  JoinWith(&rig, "w", kBoth);
+  EXPECT_EQ(rig.Granted("w"), (Ids{3, 4}));
+  rig.Finish(3, rig.last_grant.epoch);
+  rig.Finish(4, rig.last_grant.epoch);
+  EXPECT_EQ(rig.Granted("w"), (Ids{5, 6})) << "of one rank the longest";
+}
+
 TEST(Units, ARoundIsOneLeaseOfBothSidesInTheirOrderAndNothingElse) {
   Rig rig;
   std::vector<Task> tasks = Round(1, "a");

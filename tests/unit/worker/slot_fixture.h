@@ -46,6 +46,7 @@ class FakeEngine : public Engine {
   void Finish(int64_t experiment, plan::Result result) {
     auto node = running.extract(experiment);
     ASSERT_FALSE(node.empty()) << experiment;
+    frozen.erase(experiment);  // nothing of it is left
     node.mapped().second.finished(std::move(result), "the log");
   }
   void Pass(int64_t experiment) {

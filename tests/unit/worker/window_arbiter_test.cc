@@ -21,5 +21,21 @@ TEST(WindowArbiter, OneHolderAtATimeInOrderOfAsking) {
   EXPECT_EQ(arbiter.holder(), std::nullopt);
 }
 
+TEST(WindowArbiter, TheHolderMayPassItOnToOneThatHasNotAskedYet) {
+  WindowArbiter arbiter;
+  EXPECT_TRUE(arbiter.Request(Id(1)));
+  EXPECT_FALSE(arbiter.Request(Id(2)));
+  EXPECT_FALSE(arbiter.Request(Id(3)));
+  arbiter.Pass(Id(9), Id(3));
+  EXPECT_EQ(arbiter.holder(), Id(1)) << "only the holder passes it on";
+  arbiter.Pass(Id(1), Id(3));
+  EXPECT_EQ(arbiter.holder(), Id(3)) << "before the one that waits longer";
+  EXPECT_FALSE(arbiter.Request(Id(1)));
+  EXPECT_TRUE(arbiter.Request(Id(3)));
+  arbiter.Pass(Id(3), Id(4));
+  EXPECT_EQ(arbiter.Release(Id(4)), Id(2));
+  EXPECT_EQ(arbiter.Release(Id(2)), Id(1)) << "3 does not wait any more";
+}
+
 }  // namespace
 }  // namespace dynbench::worker
