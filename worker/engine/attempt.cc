@@ -330,6 +330,8 @@ void Attempt::Conclude() {
   CloseControl();
   pump_.Finish();
   if (lane_) lane_->Listen(nullptr, nullptr);
+  // It ended while it stood still, or just before: whoever has the lane next must not.
+  if (lane_ && frozen_since_ns_ != 0) lane_->freezer().Thaw();
   const AttemptObserver observer = std::move(observer_);
   const Ended ended = std::move(ended_);
   std::unique_ptr<Lane> lane = std::move(lane_);

@@ -217,6 +217,26 @@ TEST_F(NativeEngineTest, AnAttemptThatIsFrozenBeforeItsChildIsForkedStandsStillT
   EXPECT_TRUE(end.get().result);
 }
 
+TEST_F(NativeEngineTest, WhoHasTheLaneOfOneThatEndedFrozenRuns) {
+  engine_->SetEnvironments(environments_);
+  std::promise<void> hanging;
+  AttemptObserver observer;
+  observer.phase = [&](plan::Phase) { hanging.set_value(); };
+  AttemptSpec spec = Spec(77, "pid+phase:load+hang");
+  const AttemptId id = spec.id;
+  const std::string pid_file = spec.work_dir + "/pid";
+  auto end = Start(std::move(spec), std::move(observer));
+  hanging.get_future().wait();
+  std::promise<bool> frozen;
+  engine_->Freeze({id}, [&](bool all) { frozen.set_value(all); });
+  ASSERT_TRUE(frozen.get_future().get());
+  kill(std::stoi(ReadText(pid_file)), SIGKILL);
+  ASSERT_TRUE(end.get().result);
+  const End next = Run("phase:load+result", /*timeout_ms=*/3'000);
+  ASSERT_TRUE(next.result);
+  EXPECT_EQ(next.result->outcome, plan::Outcome::kPassed) << next.result->status;
+}
+
 TEST_F(NativeEngineTest, AnEnvironmentThatCannotBeImportedReturnsWithItsReason) {
   WriteText(dir_ / "runner/shims/broken", "");
   engine_->SetEnvironments(environments_);
