@@ -40,6 +40,11 @@ BlockOrder::BlockOrder(JobId job, const plan::Experiment& experiment, int blocks
   }
 }
 
+int BlockOrder::Left(bool of_fresh) const {
+  return static_cast<int>(
+      std::count(fresh_.begin() + static_cast<int64_t>(turn_), fresh_.end(), of_fresh));
+}
+
 std::string BlockOrder::ToString() const {
   std::string text;
   for (size_t i = 0; i < fresh_.size(); ++i) {

@@ -28,6 +28,8 @@ class BlockOrder {
   bool done() const { return turn_ == fresh_.size(); }
   bool fresh() const { return fresh_.at(turn_); }  // whose turn it is; not when it is done
   void Next() { ++turn_; }
+  // Blocks that a side still has before it.
+  int Left(bool of_fresh) const;
   // "base new, new base": of the whole order.
   std::string ToString() const;
 

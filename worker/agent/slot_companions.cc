@@ -103,6 +103,7 @@ void Slot::Alternate(const std::shared_ptr<Run>& run, const std::shared_ptr<Run>
   const auto blocks =
       std::make_shared<BlockOrder>(run->planned.job, run->experiment, run->window_blocks);
   run->blocks = other->blocks = blocks;
+  run->block_order = other->block_order = blocks->ToString();
   run->parked = other->parked = false;
   const AttemptId first = (IsFresh(run->experiment) == blocks->fresh() ? run : other)->planned.id;
   if (!arbiter_.Request(first)) return;
@@ -121,7 +122,6 @@ bool Slot::PassTurn(const AttemptId& attempt) {
   // One that began badly is taken again.
   if ((run->window_flags & kUnfrozenLane) == 0) blocks->Next();
   if (blocks->done()) {
-    run->block_order = other->block_order = blocks->ToString();
     run->blocks = other->blocks = nullptr;
     run->parted = other->parted = true;
     return false;
@@ -140,9 +140,14 @@ bool Slot::PassTurn(const AttemptId& attempt) {
 void Slot::Part(const std::shared_ptr<Run>& run) {
   if (std::exchange(run->parted, true)) return;
   run->parked = false;
-  run->blocks = nullptr;
+  const std::shared_ptr<BlockOrder> blocks = std::exchange(run->blocks, nullptr);
   const std::shared_ptr<Run> other = CompanionOf(*run);
   if (!other || other->parted) return;
+  // One that is through may end while the other one has the last window.
+  if (blocks && blocks->Left(IsFresh(run->experiment)) > 0) {
+    run->block_order.clear();
+    other->block_order.clear();
+  }
   other->blocks = nullptr;
   GoOn(other);
   ReleaseWindow(run->planned.id);

@@ -128,6 +128,33 @@ TEST_F(CompanionsTest, TheSecondLoadsWhileTheFirstStandsStillAndThenTheirBlocksA
   EXPECT_EQ(finished_[1].result().in_force().at(kBlockOrder), text);
 }
 
+TEST_F(CompanionsTest, OneThatIsThroughMayEndWhileTheOtherHasTheLastWindow) {
+  for (const bool is_through : {true, false}) {
+    const size_t before = finished_.size();
+    granted_.clear();
+    int64_t now = UntilTheyAlternate();
+    const size_t ends_in = is_through ? 4 : 2;  // during this window of the other one
+    for (size_t window = 1; window < ends_in; ++window) {
+      Ask(Other(now));
+      engine_.running.at(now).second.window_done();
+      Turn();
+      if (window < 3 && granted_.back() == now) Ask(now);
+      Until([&] { return granted_.size() == window + 1; });
+      now = granted_.back();
+    }
+    engine_.Pass(Other(now));
+    Until([&] { return finished_.size() == before + 1; });
+    Done(now);
+    engine_.Pass(now);
+    Until([&] { return slot_->idle(); });
+    ASSERT_EQ(finished_.size(), before + 2);
+    for (size_t i = before; i < finished_.size(); ++i) {
+      EXPECT_EQ(finished_[i].result().in_force().count(kBlockOrder), is_through ? 1U : 0U)
+          << "what is said is what was done";
+    }
+  }
+}
+
 TEST_F(CompanionsTest, ABlockThatBeganBadlyIsTakenAgainBeforeItsTurnIsOver) {
   engine_.freezes = false;
   const int64_t first = UntilTheyAlternate();
