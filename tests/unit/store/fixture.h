@@ -23,7 +23,7 @@ namespace dynbench::store {
   } while (false)
 #define ASSERT_OK(expression)                               \
   do {                                                      \
-    const absl::Status assert_ok_status = (expression);     \
+    const absl::Status& assert_ok_status = (expression);    \
     ASSERT_TRUE(assert_ok_status.ok()) << assert_ok_status; \
   } while (false)
 
