@@ -2,10 +2,10 @@
 
 #include <cmath>
 #include <cstddef>
-#include <numbers>
 
 #include "common/base/pair_blocks.h"
 #include "common/base/window_flags.h"
+#include "common/stats/hierarchy.h"
 #include "common/stats/stats.h"
 
 namespace dynbench::judge {
@@ -50,12 +50,6 @@ std::vector<double> BlockLogs(Metric metric, const plan::Result& result) {
   return logs;
 }
 
-// As stats::MedianVariance, of values that are logarithms already.
-double VarianceOfMedian(const std::vector<double>& values) {
-  const double sigma = stats::InterquartileRange(values) / 1.3489795003921634;
-  return std::numbers::pi / 2 * sigma * sigma / static_cast<double>(values.size());
-}
-
 }  // namespace
 
 std::optional<RoundDifference> DifferenceOf(Metric metric, const plan::Result& base,
@@ -73,7 +67,7 @@ std::optional<RoundDifference> DifferenceOf(Metric metric, const plan::Result& b
   difference.change = stats::Median(changes);
   difference.base = middle - difference.change / 2;
   difference.fresh = middle + difference.change / 2;
-  difference.sampling_variance = VarianceOfMedian(changes);
+  difference.sampling_variance = stats::MedianVarianceOfLogs(changes);
   return difference;
 }
 

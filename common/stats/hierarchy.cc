@@ -85,12 +85,15 @@ Variance Moderate(const Variance& own, const VariancePrior& prior) {
       degrees};
 }
 
-double MedianVariance(std::span<const double> samples) {
-  const std::vector<double> logs = Logs(samples);
+double MedianVarianceOfLogs(std::span<const double> logs) {
   constexpr double kRangeOfNormal = 1.3489795003921634;  // 2 z(0.75)
   const double sigma = InterquartileRange(logs) / kRangeOfNormal;
   if (logs.size() < 2) return 0;
   return std::numbers::pi / 2 * sigma * sigma / static_cast<double>(logs.size());
+}
+
+double MedianVariance(std::span<const double> samples) {
+  return MedianVarianceOfLogs(Logs(samples));
 }
 
 Shift CompareProcesses(std::span<const double> base, std::span<const double> fresh,

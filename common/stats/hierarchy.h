@@ -50,6 +50,8 @@ Variance Moderate(const Variance& own, const VariancePrior& prior);
 // std::invalid_argument): pi / 2 sigma^2 / n, sigma from the interquartile range of the logarithms
 // (normal theory; Kendall and Stuart, "The Advanced Theory of Statistics" 1, 10.10). 0 for one.
 double MedianVariance(std::span<const double> samples);
+// The same of values that are logarithms already.
+double MedianVarianceOfLogs(std::span<const double> logs);
 
 struct Shift {
   double difference = 0;  // mean of new minus mean of base

@@ -23,7 +23,7 @@ struct Past {
 };
 
 void AddTask(const Context& context, const Past& past, const plan::Request& request,
-             scheduler::SimulatedNight* night) {
+             const std::optional<session::TypicalCompile>& own, scheduler::SimulatedNight* night) {
   const plan::Experiment& e = past.experiment;
   scheduler::SimulatedTask& to = night->tasks.emplace_back();
   to.task.id = ExperimentId(static_cast<int64_t>(night->tasks.size()));
@@ -39,8 +39,6 @@ void AddTask(const Context& context, const Past& past, const plan::Request& requ
     to.task.unit = absl::StrCat("pair ", e.pair, " round ", e.round);
   }
   to.task.home = context.predictions->Home(e);
-  std::optional<session::TypicalCompile> own;
-  if (request.inline_suite) own.emplace(*request.inline_suite);
   const session::Prediction prediction = context.predictions->Predict(e, own ? &*own : nullptr);
   to.task.expected_s = prediction.p50_s;
   to.task.place_s = prediction.place_s;
@@ -103,17 +101,19 @@ absl::Status LoadNight(const Context& context, store::Database& db,
     ASSIGN_OR_RETURN(const plan::Request of_job, store::GetRequest(db, JobId(request.job())));
     ASSIGN_OR_RETURN(const std::vector<Past> all, LoadPast(db, JobId(request.job())));
     night->policy = of_job.policy;
-    for (const Past& past : all) AddTask(context, past, of_job, night);
+    const auto own = session::TypicalCompile::OfOwnSuite(of_job);
+    for (const Past& past : all) AddTask(context, past, of_job, own, night);
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const auto text,
                    context.staged->TextOf(request.request_json(), request.request_sha256()));
   ASSIGN_OR_RETURN(const Planned planned, MakePlan(context, *text));
   night->policy = planned.request.policy;
+  const auto own = session::TypicalCompile::OfOwnSuite(planned.request);
   for (const plan::Experiment& e : planned.plan.experiments) {
     // Of a pair the rounds that it takes at the least.
     if (e.planned_outcome || e.round > planned.request.rounds_min) continue;
-    AddTask(context, {e, -1}, planned.request, night);
+    AddTask(context, {e, -1}, planned.request, own, night);
   }
   return absl::OkStatus();
 }

@@ -169,7 +169,7 @@ void AddedJob::TakeFrom(const plan::Request& request) {
   require = request.require;
   deadline_unix_ms = request.deadline_unix_ms;
   unplaceable_grace_s = request.unplaceable_grace_s;
-  if (request.inline_suite) typical_compile.emplace(*request.inline_suite);
+  typical_compile = TypicalCompile::OfOwnSuite(request);
   if (!plan::IsPairJob(request)) return;
   this->request = request;
   // Its rounds are leased one by one.
@@ -185,9 +185,9 @@ void AddedJob::Append(const plan::Experiment& e, const Predictions& predictions)
   task.environment = e.environment;
   task.profile = e.profile;
   task.model = e.model;
-  const TypicalCompile* own = typical_compile ? &*typical_compile : nullptr;
-  live.back().compile_weight = predictions.CompileWeight(e, own);
-  const Prediction prediction = predictions.Predict(e, own);
+  const Prediction prediction =
+      predictions.Predict(e, typical_compile ? &*typical_compile : nullptr);
+  live.back().compile_weight = prediction.compile_weight;
   task.expected_s = prediction.p50_s;
   task.place_s = prediction.place_s;
   task.p90_s = prediction.p90_s;

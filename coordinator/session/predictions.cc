@@ -88,17 +88,13 @@ const TypicalCompile* Predictions::Typical(const plan::Experiment& e,
   return suite == typical_.end() ? nullptr : &suite->second;
 }
 
-double Predictions::CompileWeight(const plan::Experiment& e, const TypicalCompile* own) const {
-  MutexLock lock(mu_);
-  const TypicalCompile* typical = Typical(e, own);
-  return typical == nullptr ? 0 : typical->Of(e.model);
-}
-
 Prediction Predictions::Predict(const plan::Experiment& e, const TypicalCompile* own) const {
   Prediction prediction{Prediction::Basis::kNothing, kUnknownSeconds, kUnknownSeconds,
                         kUnknownSeconds};
   const std::string tail = Tail(e);
   MutexLock lock(mu_);
+  const TypicalCompile* typical = Typical(e, own);
+  if (typical != nullptr) prediction.compile_weight = typical->Of(e.model);
   // A suite without history has no model and no series with one, and keys of series are costly.
   const std::string suite = SuiteKey(e.suite, tail);
   if (seconds_.count(suite) > 0) {
@@ -110,9 +106,8 @@ Prediction Predictions::Predict(const plan::Experiment& e, const TypicalCompile*
     prediction.basis = Prediction::Basis::kSuite;
     Find(suite, &prediction);
   }
-  const TypicalCompile* typical = Typical(e, own);
   if (typical == nullptr) return prediction;
-  const double weight = typical->Of(e.model);
+  const double weight = prediction.compile_weight;
   // The suite's own history knows its longest better than the file does.
   if (weight <= 0 && prediction.basis == Prediction::Basis::kSuite) return prediction;
   prediction.place_s = (weight > 0 ? weight : typical->longest()) * prediction.p50_s;

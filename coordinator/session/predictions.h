@@ -33,6 +33,7 @@ struct Prediction {
   // the longest: begun early it harms nobody, begun last it may stretch the night by all it takes.
   // So it counts as one of the longest hundredth.
   double place_s = 0;
+  double compile_weight = 0;  // TypicalCompile::Of
 };
 
 // Where the durations of an experiment are kept; made once for each, since a series' key is a hash
@@ -64,9 +65,6 @@ class Predictions {
   // Basis kNothing: kUnknownSeconds. `own`: what the file of the job's own suite says; null: its
   // suite is an installed one.
   Prediction Predict(const plan::Experiment& experiment, const TypicalCompile* own = nullptr) const
-      EXCLUDES(mu_);
-  // TypicalCompile::Of.
-  double CompileWeight(const plan::Experiment& experiment, const TypicalCompile* own) const
       EXCLUDES(mu_);
   // The median; nullopt: nothing like it was ever measured.
   std::optional<double> Known(const plan::Experiment& experiment) const EXCLUDES(mu_);

@@ -20,6 +20,11 @@ TypicalCompile::TypicalCompile(const plan::Suite& suite) {
   longest_ = *std::max_element(told.begin(), told.end()) / median;
 }
 
+std::optional<TypicalCompile> TypicalCompile::OfOwnSuite(const plan::Request& request) {
+  if (!request.inline_suite) return std::nullopt;
+  return TypicalCompile(*request.inline_suite);
+}
+
 double TypicalCompile::Of(const std::string& model) const {
   const auto found = of_model_.find(model);
   return found == of_model_.end() ? 0 : found->second;

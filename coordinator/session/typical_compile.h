@@ -4,8 +4,10 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
+#include "common/plan/request.h"
 #include "common/plan/suite.h"
 
 namespace dynbench::session {
@@ -14,6 +16,8 @@ class TypicalCompile {
  public:
   TypicalCompile() = default;  // of a file that says nothing
   explicit TypicalCompile(const plan::Suite& suite);
+  // Of the suite that the request brings along; none: it names an installed one.
+  static std::optional<TypicalCompile> OfOwnSuite(const plan::Request& request);
 
   // Whether the file says it of any model.
   bool says_anything() const { return longest_ > 0; }

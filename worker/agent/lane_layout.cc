@@ -15,8 +15,8 @@ constexpr int64_t kDeviceBytesOfLane = int64_t{8} << 30;
 // Of the host: torch, its libraries' heap and a model's copies.
 constexpr int64_t kHostBytesOfLane = int64_t{6} << 30;
 
-// What compiling takes on more than one CPU, in what it takes on one: the same 24 TIMM models on
-// one of 16 CPUs each and on all 16 (docs/benchmarks.md), by Amdahl's law.
+// What compiling takes on more than one CPU, in what it takes on one, by Amdahl's law: the longest
+// of 24 TIMM models took 106 s on one CPU and 50 on the host's 16 (docs/benchmarks.md, "lanes").
 constexpr double kSerial = 0.44;
 // The longest of a suite may take so many times its median; with 24 models on fourteen lanes that
 // is about what each lane has to do.

@@ -86,13 +86,14 @@ TEST(PredictionsTest, AUsersSuiteCountsForItsOwnJobWhateverItIsCalled) {
   constexpr double kUnit = Predictions::kUnknownSeconds;
   const TypicalCompile own(TimmWith({{"a", 90}, {"b", 30}, {"c", 10}}));
   EXPECT_DOUBLE_EQ(predictions.Predict(Named("a"), &own).place_s, 3 * kUnit);
-  EXPECT_DOUBLE_EQ(predictions.CompileWeight(Named("a"), &own), 3);
+  EXPECT_DOUBLE_EQ(predictions.Predict(Named("a"), &own).compile_weight, 3);
   EXPECT_DOUBLE_EQ(predictions.Predict(Named("a")).place_s, kUnit / 2);
-  EXPECT_DOUBLE_EQ(predictions.CompileWeight(Named("a"), nullptr), 0.5);
+  EXPECT_DOUBLE_EQ(predictions.Predict(Named("a")).compile_weight, 0.5);
   const TypicalCompile silent(TimmWith({{"a", 0}}));
   EXPECT_DOUBLE_EQ(predictions.Predict(Named("a"), &silent).place_s, kUnit)
       << "the installed one says nothing of it";
-  EXPECT_DOUBLE_EQ(predictions.CompileWeight(Named("d"), nullptr), 0);
+  predictions.Observe(Named("a"), 7);
+  EXPECT_DOUBLE_EQ(predictions.Predict(Named("a")).compile_weight, 0.5) << "whatever history says";
 }
 
 TEST(PredictionsTest, TheHomeOfASeriesIsTheWorkerThatMeasuredItLast) {

@@ -22,6 +22,16 @@ void Fail(Rig* rig, const Grant& grant, const std::string& status = "device_lost
 
 Task One(int64_t id = 1) { return MakeTask(id, "m" + std::to_string(id)); }
 
+// It is lost, infrastructure is to blame, and the reason says why.
+void ExpectLost(const Rig& rig, const char* status, const char* why) {
+  const auto conclusions = rig.All<Conclude>();
+  ASSERT_EQ(conclusions.size(), 1u);
+  EXPECT_EQ(conclusions[0].outcome, plan::Outcome::kLost);
+  EXPECT_EQ(conclusions[0].status, status);
+  EXPECT_EQ(conclusions[0].blame, plan::Blame::kInfrastructure);
+  EXPECT_THAT(conclusions[0].reason, HasSubstr(why));
+}
+
 TEST(DeviceFailures, AreTriedOnOtherSlotsAtMostTwiceAndKeepTheirStatus) {
   Rig rig;
   for (const char* worker : {"a", "b", "c", "d"}) rig.Join(worker);
@@ -39,12 +49,7 @@ TEST(DeviceFailures, AreTriedOnOtherSlotsAtMostTwiceAndKeepTheirStatus) {
     rig.PassTime();
     ASSERT_EQ(rig.All<Grant>().size(), 1u);
   }
-  const auto conclusions = rig.All<Conclude>();
-  ASSERT_EQ(conclusions.size(), 1u);
-  EXPECT_EQ(conclusions[0].outcome, plan::Outcome::kLost);
-  EXPECT_EQ(conclusions[0].status, "gpu_hang");
-  EXPECT_EQ(conclusions[0].blame, plan::Blame::kInfrastructure);
-  EXPECT_THAT(conclusions[0].reason, HasSubstr("infrastructure failed 3 times, last on slot 0 of"));
+  ExpectLost(rig, "gpu_hang", "infrastructure failed 3 times, last on slot 0 of");
 }
 
 TEST(DeviceFailures, ARetryKeepsItsPlace) {
@@ -185,12 +190,7 @@ TEST(HostFailures, AreTriedOnOtherWorkersAndKeepTheirStatus) {
     EXPECT_TRUE(rig.All<Grant>().empty()) << "it is held back first";
     rig.PassTime();
   }
-  const auto conclusions = rig.All<Conclude>();
-  ASSERT_EQ(conclusions.size(), 1u);
-  EXPECT_EQ(conclusions[0].outcome, plan::Outcome::kLost);
-  EXPECT_EQ(conclusions[0].status, "download_failed");
-  EXPECT_EQ(conclusions[0].blame, plan::Blame::kInfrastructure);
-  EXPECT_THAT(conclusions[0].reason, HasSubstr("infrastructure failed 3 times, last on worker"));
+  ExpectLost(rig, "download_failed", "infrastructure failed 3 times, last on worker");
 }
 
 TEST(HostFailures, AreTriedAgainOnTheSameWorkerWhereThereIsNoOther) {
