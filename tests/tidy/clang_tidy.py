@@ -1,8 +1,7 @@
 """Method: run clang-tidy (.clang-tidy: every finding is an error) on the tree's own sources, two at
 a time. A source that was clean is remembered by the content of everything it includes from the tree,
 so it is checked again only when that changes. What changed since the last merge is always checked;
-the rest for a bounded time (DYNBENCH_TIDY_BUDGET_S), in an order that each commit draws anew, so that
-fresh clones do not check the same part for ever; unless DYNBENCH_NIGHTLY=1: then all of it."""
+the rest for a bounded time (DYNBENCH_TIDY_BUDGET_S), unless DYNBENCH_NIGHTLY=1: then all of it."""
 
 import concurrent.futures
 import hashlib
@@ -59,12 +58,6 @@ def changed_files(root: pathlib.Path) -> set[pathlib.Path]:
     return {root / name for name in names}
 
 
-def drawn(root: pathlib.Path, name: str) -> str:
-    """The place of `name` in an order that is the same for one commit and another for the next."""
-    head = subprocess.run(["git", "-C", str(root), "rev-parse", "HEAD"], capture_output=True, text=True).stdout
-    return hashlib.sha256((head + name).encode()).hexdigest()
-
-
 def check(source: Source, build: pathlib.Path) -> str:
     done = subprocess.run(
         ["clang-tidy", "-p", build, "--quiet", "--extra-arg=-Wno-unknown-warning-option", str(source.path)],
@@ -86,7 +79,7 @@ def main(root: pathlib.Path, build: pathlib.Path) -> int:
 
     pending = [s for s in sources(root, build, salt) if not (clean / s.key).exists()]
     changed = changed_files(root)
-    pending.sort(key=lambda s: (s.path not in changed, drawn(root, str(s.path.relative_to(root)))))
+    pending.sort(key=lambda s: (s.path not in changed, s.path))
     start, faulty, late = time.monotonic(), [], []
 
     def work(source: Source) -> None:

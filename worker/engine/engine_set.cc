@@ -27,7 +27,7 @@ ProgramEngineOptions ForPrograms(const NativeEngineOptions& options,
 
 }  // namespace
 
-EngineSet::EngineSet(NativeEngineOptions options)
+EngineSet::EngineSet(const NativeEngineOptions& options)
     : native_(Sparing(options, processes_)),
       programs_(ForPrograms(options, processes_, &native_)) {}
 

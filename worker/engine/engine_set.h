@@ -21,7 +21,7 @@ namespace dynbench::worker {
 // Thread-safe as the engines are; owns them.
 class EngineSet : public Engine {
  public:
-  explicit EngineSet(NativeEngineOptions options);
+  explicit EngineSet(const NativeEngineOptions& options);
 
   void SetEnvironments(const std::map<std::string, Environment>& environments);
 
