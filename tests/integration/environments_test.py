@@ -8,7 +8,7 @@ import os
 import unittest
 
 from fleet import Fleet, FleetTest, wait_until
-from recipes import PATCH, folder_size, interpreter, write_wheel
+from recipes import PATCH, file_states, folder_size, interpreter, write_wheel
 
 class Recipes(FleetTest):
     fleet_options = {"workers": 1, "own_environments": True}
@@ -107,12 +107,12 @@ class TwoHosts(unittest.TestCase):
 
             # One worker: nothing but the wheel, which came from here, and the manifest is with the coordinator.
             objects = fleet.folder / "coordinator" / "objects"
-            self.assertEqual(folder_size(objects)[0], 2, list(objects.rglob("*")))
+            self.assertEqual(folder_size(objects)[0], 2, list(file_states(objects)))
 
             # A worker that comes later gets it; killed in the middle of the transfer, it goes on.
             fleet.start_worker(1, wait=False)
             arrived = fleet.environments(1) / "objects"
-            wait_until(lambda: any(arrived.rglob("*")), "objects to arrive")
+            wait_until(lambda: file_states(arrived), "objects to arrive")
             fleet.workers[1].kill9()
             self.assertEqual(self.no_half_made(fleet, 1), [])
             fleet.start_worker(1)
@@ -185,8 +185,8 @@ class TwoHosts(unittest.TestCase):
                 folder = fleet.environments(index)
                 wait_until(lambda: not (folder / made["id"][:32]).exists(), "the folders to go")
                 # One that was taken from the environment `default` is a link of its file and takes no space.
-                wait_until(lambda: not [p for p in (folder / "objects").rglob("*")
-                                        if p.is_file() and p.stat().st_nlink == 1], "the objects to go")
+                wait_until(lambda: not [path for path, state in file_states(folder / "objects").items()
+                                        if state.st_nlink == 1], "the objects to go")
                 self.assertTrue((folder / "default.json").exists())
             self.assertEqual(fleet.ctl("env", "list", "--json").expect().json()["fleet"], [])
 

@@ -1,5 +1,7 @@
 """Recipes of environments that need no network: a wheel that a test makes, with the torch of the default environment."""
 
+import contextlib
+import os
 import pathlib
 import random
 import zipfile
@@ -39,7 +41,17 @@ def write_wheel(folder, version: str, megabytes: int, seed: int) -> str:
     return name
 
 
+def file_states(folder: pathlib.Path) -> dict[pathlib.Path, os.stat_result]:
+    """The files below it, by path; what a process removes meanwhile is not there."""
+    states = {}
+    for parent, _, names in os.walk(folder):
+        for path in (pathlib.Path(parent, name) for name in names):
+            with contextlib.suppress(FileNotFoundError):
+                states[path] = path.stat()
+    return states
+
+
 def folder_size(folder: pathlib.Path) -> tuple[int, int]:
     """Files below it, and their bytes."""
-    sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
-    return len(sizes), sum(sizes)
+    states = file_states(folder)
+    return len(states), sum(state.st_size for state in states.values())
