@@ -38,6 +38,7 @@ class Core {
   Eta EtaOf(JobId job, MonotonicTime now) const;
   void CheckInvariants() const;
   size_t open_tasks() const { return tasks_.size(); }
+  size_t known_workers() const { return fleet_.workers().size(); }
   MonotonicTime now() const { return now_; }  // of the last step
 
  private:

@@ -117,15 +117,18 @@ class Daemon:
         self.process.wait()
 
     def stop(self) -> None:
-        """TERM and wait: a wanted stop."""
-        if self.alive():
-            self.process.terminate()
+        """TERM and wait: a wanted stop, which succeeds."""
+        if not self.alive():
+            return
+        self.process.terminate()
         try:
             self.process.wait(30 * SLOW)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
             raise AssertionError(f"{self.name} did not end 30 s after SIGTERM:\n{self.tail()}") from None
+        if self.process.returncode:
+            raise AssertionError(f"{self.name} ended with {self.process.returncode} on SIGTERM:\n{self.tail()}")
 
 
 def owners_of(folder: pathlib.Path) -> list[bytes]:

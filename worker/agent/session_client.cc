@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <future>
 #include <random>
 #include <utility>
 
@@ -76,11 +77,8 @@ class SessionClient::Stream
     return outgoing_.empty() || ended_;
   }
 
-  // Returns once OnDone has been.
-  void Wait() EXCLUDES(mu_) {
-    MutexLock lock(mu_);
-    while (!done_) done_changed_.Wait(mu_);
-  }
+  // Returns once no thread of gRPC's has anything of the stream.
+  void Wait() { let_go_.wait(); }
 
   void OnReadDone(bool ok) override EXCLUDES(mu_) {
     if (ok) {
@@ -117,13 +115,16 @@ class SessionClient::Stream
     if (release) ReleaseHold();
   }
 
-  void OnDone(const grpc::Status& status) override EXCLUDES(mu_) {
-    const std::shared_ptr<Stream> self = std::move(self_);
-    on_end_(answered_, status.error_message().empty() ? "the coordinator ended the stream"
-                                                      : status.error_message());
-    MutexLock lock(mu_);
-    done_ = true;
-    done_changed_.NotifyAll();
+  // The client keeps the stream until on_end_ has told it. So what was the last to hold the channel
+  // (the context does too) is never a thread of gRPC's, which would wait for itself to end.
+  void OnDone(const grpc::Status& status) override {
+    std::promise<void> let_go = std::move(let_go_promise_);
+    const OnEnd on_end = std::move(on_end_);
+    const bool answered = answered_;
+    self_.reset();
+    on_end(answered, status.error_message().empty() ? "the coordinator ended the stream"
+                                                    : status.error_message());
+    let_go.set_value();
   }
 
  private:
@@ -138,17 +139,17 @@ class SessionClient::Stream
   }
 
   const OnMessage on_message_;
-  const OnEnd on_end_;
+  OnEnd on_end_;
   grpc::ClientContext context_;
   v1::CoordinatorMessage incoming_;
   std::shared_ptr<Stream> self_;
   bool answered_ = false;  // by reactions, which come one after the other
   mutable Mutex mu_;
-  CondVar done_changed_;
   std::deque<v1::WorkerMessage> outgoing_ GUARDED_BY(mu_);
   bool ended_ GUARDED_BY(mu_) = false;
   bool released_ GUARDED_BY(mu_) = false;
-  bool done_ GUARDED_BY(mu_) = false;
+  std::promise<void> let_go_promise_;
+  const std::shared_future<void> let_go_ = let_go_promise_.get_future().share();
 };
 
 SessionClient::SessionClient(EventLoop* loop, std::string coordinator, std::string tls,

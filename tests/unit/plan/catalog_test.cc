@@ -48,6 +48,7 @@ TEST(LoadCatalog, TheInstalledFilesAreAllGood) {
   EXPECT_TRUE(catalog.configurations.at("cudagraphs").options.cudagraphs);
   EXPECT_TRUE(catalog.configurations.at("dynamic").options.dynamic_shapes);
   EXPECT_TRUE(catalog.profiles.contains("single-thread"));
+  EXPECT_EQ(catalog.profiles.at("steady-heap").environment.at("MALLOC_MMAP_MAX_"), "0");
   EXPECT_EQ(catalog.profiles.at("single-thread").environment.at("OMP_NUM_THREADS"), "1");
   EXPECT_THAT(catalog.profiles.at("cpu-upstream").preload,
               testing::ElementsAre("libjemalloc.so.2", "libiomp5.so"));
