@@ -41,6 +41,7 @@ def run_nightly(jobs: str) -> None:
         "-L", "unit|simulation|integration", "-LE", "nightly", "-E", r"tidy|^integration\.runner\.")
     if not os.path.exists("build/tsan/build.ninja"):
         run("cmake", "--preset", "tsan")
+    os.environ["TSAN_OPTIONS"] += f":suppressions={os.getcwd()}/tests/tidy/tsan_suppressions.txt"
     programs = [name for name in unit_programs("tsan") if re.search(THREADED, "unit." + name)]
     run("cmake", "--build", "--preset", "tsan", "-j", jobs, "--target", *programs)
     run("ctest", "--test-dir", "build/tsan", "--output-on-failure", "-j", jobs, "-R", THREADED)
