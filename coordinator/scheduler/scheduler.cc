@@ -16,9 +16,8 @@ namespace {
 
 #ifndef NDEBUG
 // The check reads every task, and every slot with every class of work, so that of more than these a
-// debug build leaves it to the tests: after every step of a simulated fleet it was nine tenths of
-// it.
-constexpr size_t kCheckedTasks = 100, kCheckedWorkers = 10;
+// debug build leaves it to the tests: of a simulated fleet it was nine tenths.
+constexpr size_t kCheckedTasks = 2'000, kCheckedWorkers = 10;
 #endif
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace dynbench::simulation {
 namespace {
 
 // The scheduler's own invariants cost as much as a hundred steps, so they are checked now and then;
-// a debug build checks those of few tasks after every step.
+// a debug build checks those of a small fleet after every step.
 constexpr int64_t kTurnsBetweenChecks = 64;
 constexpr int64_t kStopNs = 300 * kNsPerMs;  // for what was said last to leave
 

@@ -44,7 +44,9 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& coordinator, const
 
 }  // namespace
 
-// One stream. Keeps itself alive until gRPC has let go of it; calls back on gRPC's threads.
+// One stream; calls back on gRPC's threads. Its owner keeps it until on_end has been called, so
+// that the last to hold the channel (the stream's context does too) is never a thread of gRPC's,
+// which would wait for itself to end.
 class SessionClient::Stream
     : public grpc::ClientBidiReactor<v1::WorkerMessage, v1::CoordinatorMessage> {
  public:
@@ -55,8 +57,7 @@ class SessionClient::Stream
   Stream(OnMessage on_message, OnEnd on_end)
       : on_message_(std::move(on_message)), on_end_(std::move(on_end)) {}
 
-  void Begin(v1::WorkerSession::Stub* stub, std::shared_ptr<Stream> self) {
-    self_ = std::move(self);
+  void Begin(v1::WorkerSession::Stub* stub) {
     stub->async()->Connect(&context_, this);
     StartRead(&incoming_);
     AddHold();  // for writes, which come from outside of reactions
@@ -115,15 +116,11 @@ class SessionClient::Stream
     if (release) ReleaseHold();
   }
 
-  // The client keeps the stream until on_end_ has told it. So what was the last to hold the channel
-  // (the context does too) is never a thread of gRPC's, which would wait for itself to end.
   void OnDone(const grpc::Status& status) override {
-    std::promise<void> let_go = std::move(let_go_promise_);
+    std::promise<void> let_go = std::move(let_go_promise_);  // the owner may be quicker
     const OnEnd on_end = std::move(on_end_);
-    const bool answered = answered_;
-    self_.reset();
-    on_end(answered, status.error_message().empty() ? "the coordinator ended the stream"
-                                                    : status.error_message());
+    on_end(answered_, status.error_message().empty() ? "the coordinator ended the stream"
+                                                     : status.error_message());
     let_go.set_value();
   }
 
@@ -142,14 +139,13 @@ class SessionClient::Stream
   OnEnd on_end_;
   grpc::ClientContext context_;
   v1::CoordinatorMessage incoming_;
-  std::shared_ptr<Stream> self_;
   bool answered_ = false;  // by reactions, which come one after the other
   mutable Mutex mu_;
   std::deque<v1::WorkerMessage> outgoing_ GUARDED_BY(mu_);
   bool ended_ GUARDED_BY(mu_) = false;
   bool released_ GUARDED_BY(mu_) = false;
   std::promise<void> let_go_promise_;
-  const std::shared_future<void> let_go_ = let_go_promise_.get_future().share();
+  const std::future<void> let_go_ = let_go_promise_.get_future();
 };
 
 SessionClient::SessionClient(EventLoop* loop, std::string coordinator, std::string tls,
@@ -182,7 +178,7 @@ void SessionClient::Open() {
       if (!alive.expired()) task();
     });
   };
-  stream_ = std::make_shared<Stream>(
+  stream_ = std::make_unique<Stream>(
       [this, post, generation](v1::CoordinatorMessage message) {
         post([this, generation, message = std::move(message)]() mutable {
           OnMessage(generation, message);
@@ -192,7 +188,7 @@ void SessionClient::Open() {
         if (!answered) reason = LookIntoFailure(std::move(reason));
         post([this, generation, reason = std::move(reason)] { OnDone(generation, reason); });
       });
-  stream_->Begin(stub_.get(), stream_);
+  stream_->Begin(stub_.get());
   v1::WorkerMessage hello;
   *hello.mutable_hello() = handlers_.hello();
   stream_->Send(std::move(hello));

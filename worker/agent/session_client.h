@@ -57,8 +57,8 @@ class SessionClient {
   const Handlers handlers_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::WorkerSession::Stub> stub_;
-  std::shared_ptr<Stream> stream_;
-  int64_t generation_ = 0;  // of the stream; what an older one says is ignored
+  std::unique_ptr<Stream> stream_;  // until its end is told
+  int64_t generation_ = 0;          // of the stream; what an older one says is ignored
   bool welcomed_ = false;
   int failures_ = 0;
   // Of LookIntoFailure, and so of one stream after the other.
