@@ -1,6 +1,6 @@
 """Method: read every tracked text file and hold it to the house's own rules, which no compiler
 checks: length, owners of TODOs, banned calls, who may include whom, a method at the head of each
-test, links that resolve. rules_test.py proves that each rule finds a fault."""
+test, Python that parses, links that resolve. rules_test.py proves that each rule finds a fault."""
 
 import pathlib
 import re
@@ -98,6 +98,15 @@ def check_own_paths(path: str, lines: list[str]) -> Iterator[Finding]:
             yield path, number, f"'{found[0]}' is a path of somebody's machine"
 
 
+def check_python(path: str, lines: list[str]) -> Iterator[Finding]:
+    """The grammar is that of the interpreter that runs this: in CI the oldest one that is supported."""
+    if path.endswith(".py") or (lines and re.match(r"#!.*\bpython", lines[0])):
+        try:
+            compile("\n".join(lines) + "\n", path, "exec", dont_inherit=True)
+        except SyntaxError as fault:
+            yield path, fault.lineno or 1, f"is not Python {sys.version_info[0]}.{sys.version_info[1]}: {fault.msg}"
+
+
 def anchors(text: str) -> set[str]:
     result = set()
     for heading in re.findall(r"^#+\s+(.*)$", text, re.M):
@@ -130,7 +139,7 @@ def check_links(root: pathlib.Path) -> Callable[[str, list[str]], Iterator[Findi
 
 def findings(root: pathlib.Path) -> Iterator[Finding]:
     rules = [check_length, check_todo, check_banned, check_layers, check_test_method, check_own_paths,
-             check_links(root)]
+             check_python, check_links(root)]
     for path in tracked(root):
         try:
             lines = (root / path).read_text(encoding="utf-8").splitlines()

@@ -22,6 +22,8 @@ FAULTS = {
     "coordinator/scheduler/wide.cc": '#include "common/store/store.h"\n',
     "worker/host/sideways.cc": '#include "coordinator/ingest/ingest.h"\n',
     "tests/unit/base/silent_test.cc": "int main() {}\n",
+    "tools/broken.py": "print(f'{x[')\n",
+    "tools/broken": "#!/usr/bin/env python3\nif True print(1)\n",
     "docs/path.md": "see " + "/home/" + "somebody/notes\n",
     "docs/link.md": "[gone](nowhere.md)\n",
     "docs/anchor.md": "# One\n[two](#two)\n",
@@ -30,6 +32,7 @@ FINE = {
     "common/base/fine.cc": "// TODO(anna): measure\n// never sleep(1) here\nint filesystem(int);\nint f = filesystem(1);\n",
     "coordinator/scheduler/fine.cc": '#include "common/plan/words.h"\n#include "common/base/ids.h"\n',
     "worker/agent/fine.cc": "sched.system_clock(3);\n",
+    "tools/fine.py": "match 1:\n    case 1:\n        pass\n",
     "docs/fine.md": "# A heading, `quoted`\n[itself](#a-heading-quoted) [other](../docs/link.md)\n",
 }
 

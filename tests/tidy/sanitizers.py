@@ -51,7 +51,7 @@ def report_into(folder: str) -> None:
     """Sanitizers of what is run from now on write there, a file each process."""
     for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
         given = os.environ.get(name)
-        os.environ[name] = f"{given + ':' if given else ''}log_path={folder}/{name.split("_")[0].lower()}"
+        os.environ[name] = f"{given + ':' if given else ''}log_path={folder}/{name.split('_')[0].lower()}"
 
 
 def main(root: str) -> None:
