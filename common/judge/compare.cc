@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "common/judge/page_faults.h"
 #include "common/stats/stats.h"
 
 namespace dynbench::judge {
@@ -275,6 +276,9 @@ Comparison JudgeAll(const Side& base, const Side& fresh, const std::vector<Noise
   NoteOneProcess(&comparison);
   NoteRounds(&comparison);
   NoteDisturbed(&comparison);
+  if (std::string note = PageFaultNote(comparison.pairing, comparison.judgements); !note.empty()) {
+    comparison.notes.push_back(std::move(note));
+  }
   Close(&comparison);
   return comparison;
 }

@@ -70,6 +70,8 @@ void ForEachMetric(M& m, Visit&& visit) {
   visit("window_cpu_clock_mhz", m.window_cpu_clock_mhz);
   visit("window_cpu_throttles", m.window_cpu_throttles);
   visit("device_foreign_processes", m.device_foreign_processes);
+  visit("eager_page_faults", m.eager_page_faults);
+  visit("compiled_page_faults", m.compiled_page_faults);
 }
 
 }  // namespace dynbench::plan

@@ -104,6 +104,9 @@ struct Metrics {
   std::optional<int64_t> window_cpu_throttles;
   // Processes of others that had work on the accelerator when the window ended
   std::optional<int64_t> device_foreign_processes;
+  // Pages that the kernel had to give this process during a sample, the median over samples
+  std::optional<int64_t> eager_page_faults;
+  std::optional<int64_t> compiled_page_faults;
 
   bool operator==(const Metrics&) const = default;
 };

@@ -6,6 +6,7 @@
 #include "common/base/status.h"
 #include "common/store/schema_v1.h"
 #include "common/store/schema_v10.h"
+#include "common/store/schema_v11.h"
 #include "common/store/schema_v2.h"
 #include "common/store/schema_v3.h"
 #include "common/store/schema_v4.h"
@@ -65,9 +66,10 @@ absl::Status ApplyStep(sqlite3* db, const Migration& step) {
 }  // namespace
 
 const std::vector<Migration>& Migrations() {
-  static const auto* const migrations = new std::vector<Migration>{
-      {1, kSchemaV1}, {2, kSchemaV2}, {3, kSchemaV3}, {4, kSchemaV4}, {5, kSchemaV5},
-      {6, kSchemaV6}, {7, kSchemaV7}, {8, kSchemaV8}, {9, kSchemaV9}, {10, kSchemaV10}};
+  static const auto* const migrations =
+      new std::vector<Migration>{{1, kSchemaV1}, {2, kSchemaV2},   {3, kSchemaV3},  {4, kSchemaV4},
+                                 {5, kSchemaV5}, {6, kSchemaV6},   {7, kSchemaV7},  {8, kSchemaV8},
+                                 {9, kSchemaV9}, {10, kSchemaV10}, {11, kSchemaV11}};
   CHECK_EQ(migrations->back().version, kSchemaVersion);
   return *migrations;
 }

@@ -17,7 +17,7 @@ struct sqlite3;
 
 namespace dynbench::store {
 
-inline constexpr int kSchemaVersion = 10;
+inline constexpr int kSchemaVersion = 11;
 
 enum class Access { kReadWrite, kReadOnly };
 

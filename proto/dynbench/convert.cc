@@ -67,7 +67,9 @@ namespace {
   X(window_host_load)           \
   X(window_cpu_clock_mhz)       \
   X(window_cpu_throttles)       \
-  X(device_foreign_processes)
+  X(device_foreign_processes)   \
+  X(eager_page_faults)          \
+  X(compiled_page_faults)
 
 absl::Status UnknownWord(const char* field, const std::string& word) {
   return absl::InvalidArgumentError(absl::StrCat(

@@ -7,6 +7,7 @@
 #include "common/store/statement.h"
 #include "common/store/store.h"
 #include "common/store/writes.h"
+#include "tests/golden/seeded_experiment.h"
 
 namespace dynbench::golden {
 namespace {
@@ -33,16 +34,6 @@ constexpr Model kModels[] = {
 };
 // A process's own share of noise, the same for all models of a job: job 1, 2, 3, 4, 5, 6.
 constexpr double kNoise[] = {0.998, 1.000, 1.003, 1.001, 0.997, 1.002};
-
-Experiment Planned(const std::string& model, Test test, int batch_size) {
-  Experiment e;
-  e.suite = "timm";
-  e.model = model;
-  e.test = test;
-  e.source = {"timm", model, "", ""};
-  e.batch_size = batch_size;
-  return e;
-}
 
 Result Base(int batch_size) {
   Result r;
@@ -113,14 +104,14 @@ absl::Status AddJob(Database& db, int number) {
   };
   const double noise = kNoise[number - 1];
   for (const Model& model : kModels) {
-    add(Planned(model.name, Test::kPerformance, 4),
+    add(TimmExperiment(model.name, Test::kPerformance, 4),
         fresh ? Measured(model.fresh_eager_ms, model.fresh_compiled_ms, noise)
               : Measured(model.base_eager_ms, model.base_compiled_ms, noise));
     const bool breaks = fresh && std::string(model.name) == "resnet18";
-    add(Planned(model.name, Test::kAccuracy, 4), Checked(!breaks));
+    add(TimmExperiment(model.name, Test::kAccuracy, 4), Checked(!breaks));
   }
-  add(Planned("nfnet_l0", Test::kPerformance, fresh ? 8 : 4), Measured(50, 40, noise));
-  if (!fresh) add(Planned("dm_nfnet_f0", Test::kPerformance, 4), Measured(60, 50, noise));
+  add(TimmExperiment("nfnet_l0", Test::kPerformance, fresh ? 8 : 4), Measured(50, 40, noise));
+  if (!fresh) add(TimmExperiment("dm_nfnet_f0", Test::kPerformance, 4), Measured(60, 50, noise));
   ASSIGN_OR_RETURN(const store::InsertedJob inserted, store::InsertJob(db, job));
   for (size_t i = 0; i < results.size(); ++i) {
     const int64_t epoch = int64_t{number} * 100 + static_cast<int64_t>(i);

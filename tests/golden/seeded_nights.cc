@@ -6,6 +6,7 @@
 #include "common/store/statement.h"
 #include "common/store/store.h"
 #include "common/store/writes.h"
+#include "tests/golden/seeded_experiment.h"
 
 namespace dynbench::golden {
 namespace {
@@ -17,23 +18,13 @@ using plan::Test;
 using store::Database;
 
 constexpr int64_t kBeginMs = 1'790'000'000'000;
-constexpr int kNights = 10, kHosts = 3;
+constexpr int kNights = 10, kHosts = 3, kBatchSize = 4;
 constexpr int64_t kSecond = 1'000'000'000;
 
 constexpr const char* kModels[] = {"beit_base", "convnext_base", "deit_tiny",    "dla102",
                                    "dpn107",    "ghostnet_100",  "inception_v3", "mobilenetv2_100",
                                    "nfnet_l0",  "regnet_002",    "repvgg_a2",    "res2net50",
                                    "resnet18",  "swin_base",     "tinynet_a",    "vit_small"};
-
-Experiment Planned(const std::string& model, Test test) {
-  Experiment e;
-  e.suite = "timm";
-  e.model = model;
-  e.test = test;
-  e.source = {"timm", model, "", ""};
-  e.batch_size = 4;
-  return e;
-}
 
 // A fixed pattern within 2 %, so that no two processes agree to the bit.
 double Noise(int night, int model) { return 1 + 0.005 * ((night * 7 + model * 3) % 5 - 2); }
@@ -42,7 +33,7 @@ Result Measured(int model, double slowness, double noise, double more_compiling_
   Result r;
   r.outcome = Outcome::kPassed;
   r.status = "measured";
-  r.batch_size = 4;
+  r.batch_size = kBatchSize;
   r.weights = "random";
   r.threads = 2;
   r.cores = "0-1";
@@ -62,7 +53,7 @@ Result Measured(int model, double slowness, double noise, double more_compiling_
 Result Checked(const std::string& status) {
   Result r;
   r.status = status;
-  r.batch_size = 4;
+  r.batch_size = kBatchSize;
   r.weights = "random";
   r.threads = 2;
   r.cores = "0-1";
@@ -137,14 +128,15 @@ class Filler {
       run.lasts_ms += static_cast<int64_t>(more_s * 1000);
       if (night > 5 && run.host == 2 && model >= 12 - night && model < 15 - night) run.failures = 1;
       if (last && name == "resnet18") run.failures = 1;
-      add(Planned(name, Test::kPerformance), Measured(model, slowness, Noise(night, model), more_s),
-          run);
+      add(TimmExperiment(name, Test::kPerformance, kBatchSize),
+          Measured(model, slowness, Noise(night, model), more_s), run);
     }
     Run quick;
     quick.lasts_ms = 10'000;
-    add(Planned("ghostnet_100", Test::kAccuracy),
+    add(TimmExperiment("ghostnet_100", Test::kAccuracy, kBatchSize),
         Checked(night % 2 == 0 ? "eager_two_runs_differ" : "pass"), quick);
-    add(Planned("resnet18", Test::kAccuracy), Checked(last ? "fail_accuracy" : "pass"), quick);
+    add(TimmExperiment("resnet18", Test::kAccuracy, kBatchSize),
+        Checked(last ? "fail_accuracy" : "pass"), quick);
     ASSIGN_OR_RETURN(const store::InsertedJob inserted, store::InsertJob(db_, job));
     for (size_t i = 0; i < results.size(); ++i) {
       RETURN_IF_ERROR(Measure(inserted.experiments[i], runs[i], results[i]));

@@ -6,6 +6,7 @@
 #include "common/store/statement.h"
 #include "common/store/store.h"
 #include "common/store/writes.h"
+#include "tests/golden/seeded_experiment.h"
 
 namespace dynbench::golden {
 namespace {
@@ -19,12 +20,7 @@ using store::Database;
 constexpr int64_t kBeginMs = 1'790'000'000'000;
 
 Experiment Planned(const std::string& model, Test test) {
-  Experiment e;
-  e.suite = "timm";
-  e.model = model;
-  e.test = test;
-  e.source = {"timm", model, "", ""};
-  e.batch_size = test == Test::kPerformance ? 128 : 8;
+  Experiment e = TimmExperiment(model, test, test == Test::kPerformance ? 128 : 8);
   e.output = test == Test::kPerformance ? "timm_performance.csv" : "timm_accuracy.csv";
   return e;
 }

@@ -1,7 +1,6 @@
 #include "worker/agent/agent.h"
 
 #include <signal.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,26 +20,16 @@
 #include "spdlog/spdlog.h"
 #include "worker/agent/messages.h"
 #include "worker/host/alias_sweep.h"
+#include "worker/host/disk_space.h"
 #include "worker/host/durable_file.h"
-#include "worker/host/host_settings.h"
-#include "worker/host/preflight.h"
 
 namespace dynbench::worker {
 namespace {
 
 constexpr int64_t kArtifactsOfAttemptBytes = int64_t{1} << 30;
-constexpr int64_t kLogEveryMs = 250;
-// Too short for people to notice, longer than the shortest experiments.
-constexpr int64_t kHoldReportsMs = 50;
 constexpr int64_t kDiskEveryMs = 5'000;
 // For the first checks, before the coordinator is told what there is.
 constexpr int64_t kFirstChecksMs = 1'000;
-
-int64_t FreeBytes(const std::string& path) {
-  struct statvfs info {};
-  if (statvfs(path.c_str(), &info) != 0) return -1;
-  return static_cast<int64_t>(info.f_bavail) * static_cast<int64_t>(info.f_frsize);
-}
 
 std::mt19937& Generator() {
   static thread_local std::mt19937 generator{std::random_device{}()};
@@ -94,72 +83,7 @@ Agent::Agent(AgentOptions options, EventLoop* loop, Identity identity, Spool spo
   journal_.Load();
   const int swept = folders_.SweepLeftovers();
   if (swept > 0) spdlog::warn("{} work folders were left by a killed worker", swept);
-  SlotServices services;
-  services.loop = loop_;
-  services.preparer = preparer_.loop();
-  services.janitor = janitor_.loop();
-  services.engine = &engine_;
-  services.folders = &folders_;
-  services.caches = &caches_;
-  services.artifacts = &artifacts_;
-  services.state_dir = options_.state_dir;
-  services.fetch_file = [this](const std::string& sha256) { return files_.Get(sha256); };
-  services.environment = [this](const std::string& name) -> std::optional<Environment> {
-    const auto it = environments_->usable().find(name);
-    if (it == environments_->usable().end()) return std::nullopt;
-    return it->second;
-  };
-  services.profile = options_.profile;
-  services.gpu_state = [gpus = options_.gpus](const std::string& uuid) {
-    std::optional<GpuState> state = gpus ? gpus->State(uuid) : std::nullopt;
-    if (!state) return state;
-    const std::optional<GpuUse> use = gpus->Use(uuid);
-    if (use) state->foreign_processes = ForeignProcesses(*use, ListProcesses(), getpid());
-    return state;
-  };
-  services.host_settings = [root = options_.host_root] { return ReadChangingSettings(root); };
-  SlotReports reports;
-  reports.started = [this](const v1::AttemptStarted& started) {
-    held_.Started(started);
-    TellSoon();
-  };
-  reports.phase = [this](const AttemptId& attempt, plan::Phase phase) {
-    held_.Phase(attempt, phase);
-    TellSoon();
-  };
-  reports.finished = [this](const v1::AttemptFinished& finished) { OnFinished(finished); };
-  reports.returned = [this](const AttemptId& attempt, const std::string& reason,
-                            bool infrastructure) { SendReturned(attempt, reason, infrastructure); };
-  reports.phase_limit = [this](const AttemptId& attempt, const std::string& reason) {
-    v1::AttemptReturned returned;
-    *returned.mutable_attempt() = proto::ToProto(attempt);
-    returned.set_reason(reason);
-    returned.set_phase_limit(true);
-    SendReturned(returned);
-  };
-  reports.infrastructure_failed = [this](const AttemptId& attempt, const std::string& status,
-                                         const std::string& reason) {
-    v1::AttemptReturned returned;
-    *returned.mutable_attempt() = proto::ToProto(attempt);
-    returned.set_reason(reason);
-    returned.set_infrastructure_failure(true);
-    returned.set_status(status);
-    SendReturned(returned);
-  };
-  reports.running_changed = [this] { journal_.SetRunning(Running()); };
-  for (const SlotShape& shape : options_.slots) {
-    const size_t i = slots_.size();
-    reports.activity = [this, i](Activity activity) {
-      states_[i].lanes = activity;
-      NoteActivity(i);
-    };
-    reports.ended = [this, i](const plan::Result& result) { OnEnded(i, result); };
-    reports.trouble = [this, i] { OnTrouble(i); };
-    reports.stuck = [this, i](const std::vector<StuckProcess>& stuck) { OnStuck(i, stuck); };
-    states_.push_back(
-        {SlotHealth(options_.recheck_ms), ActivityLog(started_at_.ms), Activity::kIdle, "none"});
-    slots_.push_back(std::make_unique<Slot>(shape, services, reports));
-  }
+  AddSlots();
 }
 
 // Of an earlier process of this worker that was killed; its state folder is ours alone. Then what
@@ -378,114 +302,6 @@ void Agent::OnRevoke(const v1::Revoke& revoke) {
   for (const auto& slot : slots_) {
     slot->Revoke(LeaseEpoch(revoke.epoch()), experiments, revoke.reason());
   }
-}
-
-void Agent::OnFinished(const v1::AttemptFinished& finished) {
-  const AttemptId attempt = proto::FromProto(finished.attempt());
-  watched_.erase(attempt);
-  held_.Drop(attempt);
-  auto file = spool_.Hold(finished);
-  if (!file) return;
-  spool_writer_.Write(*std::move(file), [this, finished](const absl::Status& stored) {
-    spool_.Written(proto::FromProto(finished.attempt()), stored);
-    if (!stored.ok()) {
-      spdlog::error("a result could not be written: {}; it is kept in memory", stored.ToString());
-      CheckDisk();
-    }
-    SendFinished(finished);
-  });
-}
-
-void Agent::SendFinished(const v1::AttemptFinished& finished) {
-  v1::WorkerMessage message;
-  *message.mutable_finished() = finished;
-  session_->Send(std::move(message));
-}
-
-void Agent::SendReturned(const AttemptId& attempt, const std::string& reason, bool infrastructure) {
-  v1::AttemptReturned returned;
-  *returned.mutable_attempt() = proto::ToProto(attempt);
-  returned.set_reason(reason);
-  returned.set_infrastructure_failure(infrastructure);
-  SendReturned(returned);
-}
-
-void Agent::SendReturned(const v1::AttemptReturned& returned) {
-  if (!session_->connected()) {
-    const AttemptId attempt = proto::FromProto(returned.attempt());
-    held_.Drop(attempt);
-    untold_[attempt] = returned;
-    return;
-  }
-  TellHeld();
-  v1::WorkerMessage message;
-  *message.mutable_returned() = returned;
-  session_->Send(std::move(message));
-}
-
-void Agent::TellSoon() {
-  if (held_timer_ == 0) held_timer_ = loop_->After(kHoldReportsMs, [this] { TellHeld(); });
-}
-
-void Agent::TellHeld() {
-  loop_->Cancel(std::exchange(held_timer_, 0));
-  if (!session_->connected()) return;  // Welcome comes back to it
-  for (v1::WorkerMessage& message : held_.Take()) session_->Send(std::move(message));
-}
-
-void Agent::OnWatchLog(const v1::WatchLog& watch) {
-  const AttemptId attempt = proto::FromProto(watch.attempt());
-  if (!watch.watch()) {
-    watched_.erase(attempt);
-    return;
-  }
-  watched_[attempt] = 0;
-  SendLogs();
-}
-
-void Agent::SendLogs() {
-  loop_->Cancel(log_timer_);
-  for (auto it = watched_.begin(); it != watched_.end();) {
-    auto& [attempt, offset] = *it;
-    Slot* slot = SlotOf(attempt);
-    const auto log = slot == nullptr ? nullptr : slot->LogOf(attempt);
-    if (log == nullptr) {  // its whole log goes with the result
-      it = watched_.erase(it);
-      continue;
-    }
-    const LiveLog::Piece piece = log->Read(offset, proto::kChunkBytes);
-    if (!piece.bytes.empty()) {
-      v1::WorkerMessage message;
-      *message.mutable_log()->mutable_attempt() = proto::ToProto(attempt);
-      message.mutable_log()->set_offset_bytes(piece.offset);
-      message.mutable_log()->set_data(piece.bytes);
-      offset = piece.offset + static_cast<int64_t>(piece.bytes.size());
-      session_->Send(std::move(message));
-    }
-    ++it;
-  }
-  if (!watched_.empty()) log_timer_ = loop_->After(kLogEveryMs, [this] { SendLogs(); });
-}
-
-void Agent::SendSlots() {
-  v1::WorkerMessage message;
-  message.mutable_slots();
-  for (size_t i = 0; i < slots_.size(); ++i) {
-    *message.mutable_slots()->add_slots() = ToProto(slots_[i]->shape(), BlockOf(i));
-  }
-  session_->Send(std::move(message));
-}
-
-void Agent::Beat() {
-  loop_->Cancel(beat_timer_);
-  v1::WorkerMessage message;
-  v1::WorkerBeat& beat = *message.mutable_beat();
-  for (const AttemptId& attempt : Running()) *beat.add_running() = proto::ToProto(attempt);
-  beat.set_spooled_results(spool_.size());
-  beat.set_state_free_bytes(FreeBytes(options_.state_dir));
-  beat.set_sent_unix_ms(UnixNow().ms);
-  session_->Send(std::move(message));
-  beat_timer_ = loop_->After(beat_interval_ms_, [this] { Beat(); });
 }
 
 void Agent::CheckDisk() {

@@ -77,8 +77,9 @@ class LoopThread {
 };
 
 // Runs on the thread that calls Run; Stop belongs to it too (post it).
-// agent.cc: session, leases, results · agent_drain.cc: how work is refused · agent_health.cc:
-// checks and what slots do.
+// agent.cc: session and leases · agent_slots.cc: what slots are given and tell · agent_reports.cc:
+// what the coordinator is told · agent_drain.cc: how work is refused · agent_health.cc: checks and
+// what slots do.
 class Agent {
  public:
   // Takes the state folder (see Identity) and reads what an earlier process left.
@@ -102,6 +103,19 @@ class Agent {
   void OnLost(const std::string& reason);
   void OnLease(const v1::Lease& lease);
   void OnRevoke(const v1::Revoke& revoke);
+  void CheckDisk();
+  void StartSession();
+  void EndLeftovers();
+  void WriteWorkerFile(bool connected);
+  std::set<AttemptId> Running() const;
+  Slot* SlotOf(const AttemptId& attempt);
+
+  // What slots are given and tell (agent_slots.cc)
+  void AddSlots();
+  SlotServices ServicesOfSlots();
+  SlotReports ReportsOfSlot(size_t slot);
+
+  // What the coordinator is told (agent_reports.cc)
   void OnWatchLog(const v1::WatchLog& watch);
   void OnFinished(const v1::AttemptFinished& finished);
   void SendFinished(const v1::AttemptFinished& finished);
@@ -112,12 +126,6 @@ class Agent {
   void SendLogs();
   void SendSlots();
   void Beat();
-  void CheckDisk();
-  void StartSession();
-  void EndLeftovers();
-  void WriteWorkerFile(bool connected);
-  std::set<AttemptId> Running() const;
-  Slot* SlotOf(const AttemptId& attempt);
 
   // How work is refused (agent_drain.cc)
   struct SlotState {

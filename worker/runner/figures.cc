@@ -1,5 +1,7 @@
 #include "worker/runner/figures.h"
 
+#include <cmath>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,16 +11,26 @@
 #include "common/stats/stats.h"
 
 namespace dynbench::runner {
+namespace {
+
+void SetMedian(const char* name, const std::vector<int64_t>& counts, nlohmann::json* figures) {
+  if (!counts.empty()) (*figures)[name] = std::llround(stats::Median(stats::ToDoubles(counts)));
+}
+
+}  // namespace
 
 nlohmann::json SampleFigures(const Samples& samples) {
   const auto eager = stats::ToDoubles(samples.eager_ns);
   const auto compiled = stats::ToDoubles(samples.compiled_ns);
   const double eager_ns = stats::Median(eager), compiled_ns = stats::Median(compiled);
-  return {{"speedup", eager_ns / compiled_ns},
-          {"eager_latency_ms", eager_ns / 1e6},
-          {"abs_latency_ms", compiled_ns / 1e6},
-          {"eager_spread", stats::Spread(eager)},
-          {"compiled_spread", stats::Spread(compiled)}};
+  nlohmann::json figures = {{"speedup", eager_ns / compiled_ns},
+                            {"eager_latency_ms", eager_ns / 1e6},
+                            {"abs_latency_ms", compiled_ns / 1e6},
+                            {"eager_spread", stats::Spread(eager)},
+                            {"compiled_spread", stats::Spread(compiled)}};
+  SetMedian("eager_page_faults", samples.eager_faults, &figures);
+  SetMedian("compiled_page_faults", samples.compiled_faults, &figures);
+  return figures;
 }
 
 nlohmann::json BlockFigures(const Samples& samples, int blocks) {

@@ -8,8 +8,8 @@
 
 namespace dynbench::runner {
 
-// speedup, eager_latency_ms, abs_latency_ms, eager_spread, compiled_spread: names and meaning of
-// plan::Metrics. Both sides have samples.
+// speedup, eager_latency_ms, abs_latency_ms, eager_spread, compiled_spread, eager_page_faults,
+// compiled_page_faults: names and meaning of plan::Metrics. Both sides have samples.
 nlohmann::json SampleFigures(const Samples& samples);
 
 // Of samples taken in `blocks` blocks, the entries of `in_force` that common/base/pair_blocks.h

@@ -44,9 +44,11 @@ PrecisionDecision DecidePrecision(const PrecisionGoal& goal, std::optional<doubl
 }
 
 void Append(const Samples& block, Samples* samples) {
-  samples->eager_ns.insert(samples->eager_ns.end(), block.eager_ns.begin(), block.eager_ns.end());
-  samples->compiled_ns.insert(samples->compiled_ns.end(), block.compiled_ns.begin(),
-                              block.compiled_ns.end());
+  for (const auto readings : {&Samples::eager_ns, &Samples::compiled_ns, &Samples::eager_faults,
+                              &Samples::compiled_faults}) {
+    std::vector<int64_t>& all = samples->*readings;
+    all.insert(all.end(), (block.*readings).begin(), (block.*readings).end());
+  }
 }
 
 }  // namespace dynbench::runner

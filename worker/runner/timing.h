@@ -31,6 +31,9 @@ struct TimingPlan {
 struct Samples {
   std::vector<int64_t> eager_ns;     // one per pair, in order
   std::vector<int64_t> compiled_ns;  // likewise
+  // Minor page faults of the process (all its threads) during each, which the timer counts too.
+  std::vector<int64_t> eager_faults = {};
+  std::vector<int64_t> compiled_faults = {};
 };
 
 // Exceptions of a call pass through.

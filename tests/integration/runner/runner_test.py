@@ -7,6 +7,7 @@ Needs DYNBENCH_RUNNER (the program) and DYNBENCH_PYTHON (its environment's inter
 """
 
 import os
+import re
 import shutil
 import signal
 import sys
@@ -18,6 +19,7 @@ import runner_driver
 from runner_driver import Runner, experiment
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+SUITES = os.path.join(HERE, "..", "..", "..", "suites")
 SMALL = os.path.join(HERE, "models", "small.py")
 PROGRAM, PYTHON = os.environ["DYNBENCH_RUNNER"], os.environ["DYNBENCH_PYTHON"]
 
@@ -125,6 +127,25 @@ class Performance(WithRunner):
         self.assertEqual(len(result["compiled_ns"]), metrics["timed_pairs"])
         self.assertEqual(metrics["timed_pairs"] % 2, 0)
         self.assertEqual(attempt.windows, ["ready"], "all of it is in one window")
+
+    def test_page_faults_of_a_call_and_the_profile_without_them(self):
+        by_default = self.run_small("TakesMemory")
+        self.assert_result(by_default, outcome="passed", status="measured")
+        profile = os.path.join(SUITES, "profiles", "steady-heap.yaml")
+        with open(profile, encoding="utf-8") as file:
+            settings = dict(re.findall(r'^  (\w+): "(\d+)"$', file.read(), re.M))
+        self.assertIn("MALLOC_MMAP_MAX_", settings)
+        runner = Runner(PROGRAM, PYTHON, environment={**os.environ, **settings})
+        try:
+            steady = self.run_small("TakesMemory", lane=runner.lane())
+        finally:
+            self.assertEqual(runner.close(), 0)
+        self.assert_result(steady, outcome="passed", status="measured")
+        for side in ("eager", "compiled"):
+            name = side + "_page_faults"
+            faults = by_default.result["metrics"][name], steady.result["metrics"][name]
+            # 12,288 and none; where the kernel gives huge pages to everybody, 24 and none.
+            self.assertGreater(faults[0], 10 * (faults[1] + 1), side)
 
     def test_the_budget_ends_what_cannot_be_met(self):
         attempt = self.run_small("Small", target_precision=1e-9, precision_budget_ms=300)

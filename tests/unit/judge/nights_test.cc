@@ -8,72 +8,23 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
 #include <iostream>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/judge/verdict.h"
 #include "common/stats/random.h"
-#include "common/stats/robust.h"
 #include "common/stats/stats.h"
+#include "tests/unit/judge/real_samples_testing.h"
 #include "tests/unit/judge/sides_testing.h"
 
 namespace dynbench::judge {
 namespace {
 
 using stats::Generator;
-using Samples = std::vector<double>;
 
 constexpr int kModels = 100;
-
-struct RealProcess {
-  Samples eager, compiled;                       // logarithms, around the process's median
-  double eager_offset = 0, compiled_offset = 0;  // of that median from its model's middle
-};
-
-std::vector<RealProcess> Load() {
-  std::ifstream file(DYNBENCH_AA_SAMPLES);
-  EXPECT_TRUE(file) << DYNBENCH_AA_SAMPLES;
-  std::vector<RealProcess> all;
-  std::vector<std::string> models;
-  std::string line;
-  while (std::getline(file, line)) {
-    if (line.empty() || line[0] == '#') continue;
-    std::istringstream text(line);
-    std::string model, side;
-    std::getline(text, model, ',');
-    std::getline(text, side, ',');
-    Samples logs;
-    double microseconds = 0;
-    while (text >> microseconds) logs.push_back(std::log(microseconds));
-    const double median = stats::Median(logs);
-    for (double& log : logs) log -= median;
-    if (side == "eager") {
-      all.push_back({logs, {}, median, 0});
-      models.push_back(model);
-    } else {
-      all.back().compiled = logs;
-      all.back().compiled_offset = median;
-    }
-  }
-  for (size_t begin = 0; begin < all.size();) {
-    size_t end = begin;
-    Samples eager, compiled;
-    for (; end < all.size() && models[end] == models[begin]; ++end) {
-      eager.push_back(all[end].eager_offset);
-      compiled.push_back(all[end].compiled_offset);
-    }
-    for (size_t i = begin; i < end; ++i) {
-      all[i].eager_offset -= stats::Median(eager);
-      all[i].compiled_offset -= stats::Median(compiled);
-    }
-    begin = end;
-  }
-  return all;
-}
 
 struct Night {
   int processes = 5;        // a side
@@ -82,19 +33,6 @@ struct Night {
   double sample_noise = 0;  // > 0: samples are scaled to this robust standard deviation
   double slowdown = 0;      // of the compiled side of model 0 in new
 };
-
-double MedianOf(const Samples& pool, double centre_ms, double bias, double noise,
-                Generator& generator, double* spread) {
-  // Thirty samples of one real process, drawn with replacement.
-  const double scale = noise > 0 ? noise / std::max(1e-6, stats::MedianAbsoluteDeviation(pool)) : 1;
-  Samples samples;
-  for (int i = 0; i < 30; ++i) {
-    const double log = pool[stats::UniformIndex(generator, pool.size())] * scale;
-    samples.push_back(centre_ms * std::exp(bias + log));
-  }
-  *spread = stats::Spread(samples);
-  return stats::Median(samples);
-}
 
 Process Draw(const Night& night, const std::vector<RealProcess>& real, const std::string& model,
              double slowdown, Generator& generator) {
@@ -106,10 +44,13 @@ Process Draw(const Night& night, const std::vector<RealProcess>& real, const std
   const double own =
       night.real_bias ? biased.compiled_offset : common + night.bias / 4 * stats::Normal(generator);
   double eager_spread = 0, compiled_spread = 0;
-  const double eager =
-      MedianOf(from.eager, 20, common, night.sample_noise, generator, &eager_spread);
-  const double compiled = MedianOf(from.compiled, 10 * (1 + slowdown), own, night.sample_noise,
-                                   generator, &compiled_spread);
+  const auto median = [&](const Samples& pool, double centre_ms, double bias, double* spread) {
+    const Samples samples = Resample(pool, 30, centre_ms, bias, night.sample_noise, generator);
+    *spread = stats::Spread(samples);
+    return stats::Median(samples);
+  };
+  const double eager = median(from.eager, 20, common, &eager_spread);
+  const double compiled = median(from.compiled, 10 * (1 + slowdown), own, &compiled_spread);
   Process process = Measured(model, eager, compiled);
   plan::Metrics& metrics = process.row.result->metrics;
   metrics.eager_spread = eager_spread;
@@ -154,7 +95,7 @@ int AlarmsInNights(const Night& night, int nights, uint64_t seed) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   nights /= 10;  // where it is about memory and not about rates
 #endif
-  const auto real = Load();
+  const auto real = LoadRealProcesses();
   int alarms = 0, unknown = 0, same = 0;
   for (int i = 0; i < nights; ++i) {
     const Outcome outcome = RunNight(night, real, seed + static_cast<uint64_t>(i));
@@ -189,7 +130,7 @@ TEST(Nights, OneProcessASideNeverAlarmsOnATwoPercentBias) {
 
 // Every pair of real, identical processes of one model, as they were: the bound for one process.
 TEST(Nights, RealPairsOfOneProcess) {
-  const auto real = Load();
+  const auto real = LoadRealProcesses();
   int pairs = 0, alarms = 0;
   constexpr size_t kOfModel = 20;
   for (size_t i = 0; i < real.size(); ++i) {
@@ -220,7 +161,7 @@ TEST(Nights, RealPairsOfOneProcess) {
 }
 
 TEST(Nights, TwoPercentSlowerAtHalfAPercentOfNoiseIsFound) {
-  const auto real = Load();
+  const auto real = LoadRealProcesses();
   Night night;
   night.processes = 7;
   night.bias = 0.005;

@@ -14,6 +14,13 @@ TEST(FiguresTest, MediansDecideAndOneSlowSampleDoesNot) {
   EXPECT_DOUBLE_EQ(figures.at("eager_latency_ms"), 4);
   EXPECT_DOUBLE_EQ(figures.at("abs_latency_ms"), 2);
   EXPECT_GT(figures.at("eager_spread"), 0);
+  EXPECT_FALSE(figures.contains("eager_page_faults")) << "nobody counted them";
+}
+
+TEST(FiguresTest, PageFaultsOfTheCallInTheMiddle) {
+  const auto figures = SampleFigures({{10, 10, 10}, {10, 10, 10}, {214, 4672, 4671}, {0, 1, 0}});
+  EXPECT_EQ(figures.at("eager_page_faults"), 4671);
+  EXPECT_EQ(figures.at("compiled_page_faults"), 0);
 }
 
 TEST(FiguresTest, BlocksAreStretchesOfTheSamplesInTheirOrder) {

@@ -42,6 +42,13 @@ class Small(torch.nn.Module):
         return (torch.randn(batch_size, 16),)
 
 
+class TakesMemory(Small):
+    """Takes 48 MiB in each call: more than glibc ever keeps by itself (mallopt(3), 32 MiB)."""
+
+    def forward(self, x):
+        return super().forward(x) + x.new_ones(12 << 20).sum()
+
+
 class RaisesInForward(Small):
     def forward(self, x):
         raise ValueError("this model never ran\nand this is its second line")
