@@ -1,8 +1,8 @@
-// Method: whole nights of pair jobs of 100 models. The samples of each round are drawn from those
-// of real, identical processes (aa_samples.csv) with a random bias for each process, in six blocks
-// of either side in turn on a host that flips its pace, and are decided, stopped and compared as
-// the coordinator and `compare JOB` do it. Seeds are fixed and printed. Nights without a change
-// must stay silent, a slowdown that is put in must be found.
+// Method: whole nights of pair jobs of up to 100 models. The samples of each round are drawn from
+// those of real, identical processes (aa_samples.csv) with a random bias for each process, in six
+// blocks of either side in turn on a host that flips its pace, and are decided, stopped and
+// compared as the coordinator and `compare JOB` do it. Seeds are fixed and printed. Nights without
+// a change must stay silent, a slowdown that is put in must be found.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,6 @@ namespace {
 
 using stats::Generator;
 
-constexpr int kModels = 100;
 constexpr int kBlocks = 6;  // of a round's side, five samples each: as a worker takes them
 constexpr int kSamplesOfBlock = 5;
 // The host is this much slower for one block in four, of either side alike but for one block in
@@ -35,6 +34,7 @@ constexpr double kFlips = 0.25;
 constexpr double kFlipsAlone = 0.02;
 
 struct Night {
+  int models = 100;
   double bias = 0.02;       // standard deviation of a random bias of each process
   double sample_noise = 0;  // > 0: samples are scaled to this robust standard deviation
   double slowdown = 0;      // of the compiled side of model 0 in new
@@ -83,8 +83,10 @@ plan::Result Measure(const Night& night, const std::vector<RealProcess>& real, c
 }
 
 struct Pairs {
+  explicit Pairs(int models) : figures(models) {}
+
   Side base, fresh;
-  std::vector<std::vector<RoundFigures>> figures = std::vector<std::vector<RoundFigures>>(kModels);
+  std::vector<std::vector<RoundFigures>> figures;
   size_t rounds = 0;
 
   void AddRound(int model, const plan::Result& of_base, const plan::Result& of_fresh) {
@@ -104,8 +106,8 @@ struct Pairs {
   }
 
   stats::VariancePrior Noise(const stats::VariancePrior& otherwise) const {
-    std::vector<std::vector<double>> changes(kModels);
-    for (int m = 0; m < kModels; ++m) {
+    std::vector<std::vector<double>> changes(figures.size());
+    for (size_t m = 0; m < figures.size(); ++m) {
       for (const RoundFigures& round : figures[m]) changes[m].push_back(round.change.value());
     }
     return NoiseOfPairs(changes, otherwise);
@@ -124,18 +126,18 @@ struct Outcome {
 Pairs MeasureNight(const Night& night, const std::vector<RealProcess>& real, uint64_t seed,
                    Outcome* outcome) {
   Generator generator(seed);
-  Pairs pairs;
-  PairRules rules = RulesFor(kModels, 3, 12);
-  std::vector<bool> open(kModels, true);
+  Pairs pairs(night.models);
+  PairRules rules = RulesFor(static_cast<size_t>(night.models), 3, 12);
+  std::vector<bool> open(static_cast<size_t>(night.models), true);
   for (size_t round = 0; round < rules.rounds_max; ++round) {
-    for (int m = 0; m < kModels; ++m) {
+    for (int m = 0; m < night.models; ++m) {
       if (!open[m]) continue;
       const Pace pace = PaceOfRound(night, generator);
       const plan::Result base = Measure(night, real, pace, 0, generator);
       pairs.AddRound(m, base, Measure(night, real, pace, m == 0 ? night.slowdown : 0, generator));
     }
     rules.noise = pairs.Noise(PairRules().noise);
-    for (int m = 0; m < kModels; ++m) {
+    for (int m = 0; m < night.models; ++m) {
       if (!open[m]) continue;
       const PairStep step = DecidePair(rules, pairs.figures[m], true);
       open[m] = !step.stop();
@@ -184,7 +186,7 @@ Total RunNights(const Night& night, int nights, uint64_t seed) {
     total.found += outcome.found ? 1 : 0;
     total.same += outcome.same;
     total.unknown += outcome.unknown;
-    total.rounds_of_a_pair += static_cast<double>(outcome.rounds) / kModels / nights;
+    total.rounds_of_a_pair += static_cast<double>(outcome.rounds) / night.models / nights;
   }
   std::cout << nights << " nights, seeds from " << seed << ": " << total.alarms << " alarms, "
             << total.decided << " pairs ended as changed, compiled latency " << total.same
@@ -217,6 +219,7 @@ TEST(PairNights, TwoPercentSlowerAtHalfAPercentOfNoiseIsFound) {
   night.sample_noise = 0.005;
   night.slowdown = 0.02;
   night.flips = false;
+  night.models = 25;
   constexpr int kNights = 100;
   const Total total = RunNights(night, kNights, 1);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
