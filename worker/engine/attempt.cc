@@ -18,6 +18,8 @@ constexpr int64_t kGraceMs = 3'000;
 constexpr int64_t kLaneAnswerMs = 15'000;
 // A child that has reported has nothing left to do but to exit.
 constexpr int64_t kExitAfterResultMs = 10'000;
+// What a child does not read is offered again.
+constexpr int64_t kSendAgainMs = 20;
 // 64 KiB each: more than any result, and an end should somebody hold the socket's other end.
 constexpr int kMostLastReads = 1'024;
 
@@ -49,6 +51,19 @@ Attempt::~Attempt() {
   loop_->Cancel(deadline_timer_);
   loop_->Cancel(kill_timer_);
   CloseControl();
+}
+
+// A child that hangs or stands still does not read, and the loop is that of all slots: nobody waits
+// for it.
+void Attempt::Say(const nlohmann::json& message) {
+  control_.Queue(message.dump());
+  SendKept();
+}
+
+void Attempt::SendKept() {
+  loop_->Cancel(send_timer_);
+  if (control_.Flush()) return;
+  send_timer_ = loop_->After(kSendAgainMs, [this] { SendKept(); });
 }
 
 void Attempt::Run(std::unique_ptr<Lane> lane, Ended ended) {
@@ -135,10 +150,7 @@ void Attempt::HearChild(const nlohmann::json& message) {
   if (type == "phase") {
     HearPhase(message);
   } else if (type == "window") {
-    if (!observer_.window) {
-      control_.Send(R"({"type":"go"})");
-      return;
-    }
+    if (!observer_.window) return GiveWindow(0);
     waiting_since_ns_ = MonotonicNow().ns;
     // May be called from any thread, and after this attempt's end.
     observer_.window(UseOf(message),
@@ -177,7 +189,7 @@ void Attempt::Look() {
     if (state.device_foreign_processes) {
       message["device_foreign_processes"] = *state.device_foreign_processes;
     }
-    if (control_.open()) control_.Send(message.dump());
+    Say(message);
   };
   if (!observer_.look) return answer({});
   observer_.look(
@@ -193,9 +205,11 @@ void Attempt::GiveWindow(int64_t flags) {
   if (const int64_t since = std::exchange(waiting_since_ns_, 0); since != 0) {
     frozen_.push_back({since, MonotonicNow().ns});
   }
-  if (control_.open()) {
-    control_.Send(nlohmann::json({{"type", "go"}, {"flags", flags}}).dump());
+  nlohmann::json frozen = nlohmann::json::array();
+  for (const Span& span : std::exchange(untold_, {})) {
+    frozen.push_back(nlohmann::json::array({span.begin_ns, span.end_ns}));
   }
+  Say({{"type", "go"}, {"flags", flags}, {"frozen", std::move(frozen)}});
 }
 
 void Attempt::HearPhase(const nlohmann::json& message) {
@@ -283,14 +297,9 @@ void Attempt::Thaw() {
   if (std::exchange(held_, false)) return Launch();
   if (frozen_since_ns_ == 0 || !lane_) return;
   lane_->freezer().Thaw();
-  const int64_t now = MonotonicNow().ns;
-  frozen_.push_back({frozen_since_ns_, now});
-  const int64_t begin = std::exchange(frozen_since_ns_, 0);
-  if (control_.open()) {
-    control_.Send(nlohmann::json{
-        {"type", "frozen"}, {"frozen_ns", now - begin}, {"begin_ns", begin}, {"end_ns", now}}
-                      .dump());
-  }
+  const Span span = {std::exchange(frozen_since_ns_, 0), MonotonicNow().ns};
+  frozen_.push_back(span);
+  untold_.push_back(span);
   CheckDeadline();
 }
 
@@ -427,6 +436,7 @@ void Attempt::TakeOutFrozenSpans(plan::Result* result) const {
 }
 
 void Attempt::CloseControl() {
+  loop_->Cancel(send_timer_);
   if (!control_.open()) return;
   loop_->Unwatch(control_.fd());
   control_.Close();

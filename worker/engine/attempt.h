@@ -68,6 +68,8 @@ class Attempt {
   };
 
   void SendRun();
+  void Say(const nlohmann::json& message);
+  void SendKept();
   void HearLane(const nlohmann::json& message);
   void ReadControl();
   void HearChild(const nlohmann::json& message);
@@ -92,11 +94,13 @@ class Attempt {
   LogPump pump_;
   EventLoop::TimerId deadline_timer_ = 0;
   EventLoop::TimerId kill_timer_ = 0;
+  EventLoop::TimerId send_timer_ = 0;
   int64_t asked_ns_;        // when the engine was asked for it
   int64_t started_ns_ = 0;  // when the lane was
   int64_t result_ns_ = 0;
   std::vector<PhaseStart> phases_;
   std::vector<Span> frozen_;
+  std::vector<Span> untold_;      // of the former: stopped for others since the last `go`
   int64_t frozen_since_ns_ = 0;   // 0: not frozen
   int64_t waiting_since_ns_ = 0;  // for the window; 0: not
   Ending ending_;

@@ -217,6 +217,55 @@ TEST_F(NativeEngineTest, AnAttemptThatIsFrozenBeforeItsChildIsForkedStandsStillT
   EXPECT_TRUE(end.get().result);
 }
 
+// A socket holds about 250 unread lines.
+TEST_F(NativeEngineTest, AChildThatNeverReadsHoldsNobodyUpHoweverOftenItIsStopped) {
+  engine_->SetEnvironments(environments_);
+  std::promise<void> hanging;
+  AttemptObserver observer;
+  observer.phase = [&](plan::Phase) { hanging.set_value(); };
+  AttemptSpec spec = Spec(77, "phase:compile+hang");
+  spec.experiment.timeout_ms = 2'000;
+  const AttemptId id = spec.id;
+  auto end = Start(std::move(spec), std::move(observer));
+  hanging.get_future().wait();
+  for (int i = 0; i < 320; ++i) {
+    engine_->Freeze({id}, [](bool) {});
+    engine_->Thaw({id});
+  }
+  EXPECT_EQ(Run("result").result->outcome, plan::Outcome::kPassed) << "on another lane";
+  EXPECT_EQ(end.get().result->status, "timeout");
+}
+
+TEST_F(NativeEngineTest, WhenItStoodStillForOthersIsToldWithTheWindow) {
+  engine_->SetEnvironments(environments_);
+  std::promise<std::function<void(int64_t)>> asked;
+  AttemptObserver observer;
+  observer.window = [&](DeviceUse, std::function<void(int64_t)> granted) {
+    asked.set_value(std::move(granted));
+  };
+  AttemptSpec spec = Spec(77, "phase:compile+window+result");
+  const AttemptId id = spec.id;
+  const std::string go_file = spec.work_dir + "/go";
+  auto end = Start(std::move(spec), std::move(observer));
+  const auto granted = asked.get_future().get();
+  for (int i = 0; i < 3; ++i) {
+    engine_->Freeze({id}, [](bool) {});
+    engine_->Thaw({id});
+  }
+  granted(8);
+  ASSERT_TRUE(end.get().result);
+  const auto go = nlohmann::json::parse(ReadText(go_file));
+  EXPECT_EQ(go.at("flags"), 8);
+  ASSERT_EQ(go.at("frozen").size(), 3u);
+  int64_t last_ns = 0;
+  for (const auto& span : go.at("frozen")) {
+    for (const int64_t ns : span) {
+      EXPECT_GT(ns, last_ns);
+      last_ns = ns;
+    }
+  }
+}
+
 TEST_F(NativeEngineTest, WhoHasTheLaneOfOneThatEndedFrozenRuns) {
   engine_->SetEnvironments(environments_);
   std::promise<void> hanging;
