@@ -292,6 +292,7 @@ AttemptObserver Slot::Observe(const std::shared_ptr<Run>& run) {
     on_loop([this, run, use, granted = std::move(granted)] { OnWindow(run, use, granted); });
   };
   observer.off_device = [this, run, on_loop] { on_loop([this, run] { OnOffDevice(run); }); };
+  observer.runs_on = [this, run, on_loop] { on_loop([this, run] { OnRunsOn(run); }); };
   observer.look = [this, run, on_loop](std::function<void(const WindowState&)> answer) {
     on_loop([this, run, answer = std::move(answer)] { answer(LookInWindow(*run)); });
   };
@@ -373,7 +374,7 @@ void Slot::OnFinished(const std::shared_ptr<Run>& run, plan::Result result, std:
   if (InfrastructureFailed(result)) return OnInfrastructureFailed(run, result, log);
   device_memory_.Learn(run->experiment, result.metrics);
   AddDeviceState(run->gpu_state, &result);
-  AddWindowFlags(run->compile_window_flags | run->window_flags, &result);
+  AddWindowFlags(run->compile_window_flags | run->window_flags | run->later_window_flags, &result);
   if (!shape_.tuning.empty()) result.in_force["host.tuning"] = shape_.tuning;
   if (!run->block_order.empty()) result.in_force[kBlockOrder] = run->block_order;
   result.notes.insert(result.notes.end(), run->notes.begin(), run->notes.end());

@@ -155,6 +155,7 @@ class Slot {
   void OnWindow(const std::shared_ptr<Run>& run, DeviceUse use,
                 std::function<void(int64_t flags)> granted);
   void OnOffDevice(const std::shared_ptr<Run>& run);
+  void OnRunsOn(const std::shared_ptr<Run>& run);
   bool StandsStill(const Run& other, DeviceUse use) const;
   WindowState LookInWindow(const Run& run) const;
   void GiveWindow(const std::shared_ptr<Run>& run, int64_t flags);

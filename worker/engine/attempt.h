@@ -78,6 +78,7 @@ class Attempt {
   void Look();
   void CheckDeadline();
   void Kill(int64_t grace_ms);
+  bool EndNow();
   void Exited(const nlohmann::json& message);
   void LaneLost();
   void Conclude();
@@ -107,6 +108,7 @@ class Attempt {
   bool sent_ = false;  // `run` has been
   bool held_ = false;  // frozen before it was
   bool killing_ = false;
+  int64_t killed_ns_ = 0;    // when the lane was told to
   bool concluding_ = false;  // its tree is gone; what is still read changes no timer
   std::optional<plan::Result> result_;
   std::string spawn_error_;

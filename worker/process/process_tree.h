@@ -65,7 +65,8 @@ struct KillTreeOptions {
   std::function<void()> reap = nullptr;
   // Descendants for which this is true (and their descendants) are left alone.
   std::function<bool(const ProcessStat&)> spare = nullptr;
-  // For tests: sends a signal in the place of SignalProcess.
+  // Sends a signal in the place of SignalProcess: for tests, and for who gives a grace without
+  // TERM.
   std::function<bool(const ProcessStat&, int)> signal = nullptr;
 };
 

@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "tests/unit/worker/scratch_dir.h"
 #include "worker/process/process_tree.h"
+#include "worker/process/tree_freezer.h"
 
 namespace dynbench::worker {
 namespace {
@@ -215,6 +216,34 @@ TEST_F(NativeEngineTest, AnAttemptThatIsFrozenBeforeItsChildIsForkedStandsStillT
   engine_->Thaw({id});
   engine_->Cancel(id, "seen enough");
   EXPECT_TRUE(end.get().result);
+}
+
+TEST_F(NativeEngineTest, OneThatIsForkedInAWindowAndCannotBeStoppedIsTold) {
+  if (TreeFreezer(getpid(), "probe-" + std::to_string(getpid())).method() !=
+      TreeFreezer::Method::kSignals) {
+    GTEST_SKIP() << "a cgroup stops everybody";
+  }
+  engine_->SetEnvironments(environments_);
+  const AttemptSpec spec = Spec(77, "vfork");
+  std::promise<void> runs_on;
+  std::promise<bool> frozen;
+  std::promise<plan::Outcome> ended;
+  AttemptObserver forked;
+  forked.runs_on = [&] { runs_on.set_value(); };
+  forked.finished = [&](const plan::Result& result, const std::string&) {
+    ended.set_value(result.outcome);
+  };
+  AttemptObserver before;
+  before.finished = [&](const plan::Result&, const std::string&) {
+    // On the engine's thread, so that nothing comes in between; its lane is warm.
+    engine_->Start(spec, forked);
+    engine_->Freeze({spec.id}, [&](bool all) { frozen.set_value(all); });
+  };
+  engine_->Start(Spec(76, "result"), before);
+  EXPECT_TRUE(frozen.get_future().get()) << "there is nobody yet";
+  runs_on.get_future().wait();
+  engine_->Cancel(spec.id, "seen enough");
+  EXPECT_EQ(ended.get_future().get(), plan::Outcome::kCancelled);
 }
 
 // A socket holds about 250 unread lines.

@@ -253,6 +253,23 @@ TEST_F(SlotTest, ALaneThatRunsOnIsToldAndTheNextWindowForgetsIt) {
   Until([&] { return slot_->idle(); });
 }
 
+TEST_F(SlotTest, ALaneThatBeginsToRunInAWindowIsInTheRowOfItsHolder) {
+  Make(2);
+  Lease(7, {1, 2});
+  UntilRunning(2);
+  int64_t flags = -1;
+  engine_.running[1].second.window(DeviceUse::kMeasure, [&](int64_t given) { flags = given; });
+  Until([&] { return flags == 0; });
+  engine_.running[2].second.runs_on();
+  engine_.running[1].second.window_done();
+  engine_.Pass(1);
+  Until([&] { return finished_.size() == 1; });
+  EXPECT_EQ(finished_[0].result().metrics().window_flags(), kUnfrozenLane);
+  engine_.Pass(2);
+  Until([&] { return finished_.size() == 2; });
+  EXPECT_FALSE(finished_[1].result().metrics().has_window_flags());
+}
+
 TEST_F(SlotTest, HowTheDeviceIsIsToldWhileTheWindowLasts) {
   Make(1, [](SlotShape* shape) {
     shape->device_uuid = "GPU-1";
