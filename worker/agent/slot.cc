@@ -178,7 +178,7 @@ std::string Slot::CacheKey(const Run& run) const {
 
 // The folder and the files are there: now the cache, which decides what is run first.
 void Slot::OnPrepared(const std::shared_ptr<Run>& run, const absl::Status& status) {
-  if (run->dropped) return Forget(run);
+  if (run->dropped) return Drop(run);
   if (!run->give_back.empty() || !status.ok()) {
     return OnReturned(run, std::string(status.message()));
   }
@@ -220,7 +220,7 @@ void Slot::Prepare(const std::shared_ptr<Run>& run) {
     const absl::Status copied = services_.caches->CopyTo(run->cache_key, run->work.cache_dir);
     services_.loop->Post([this, run, copied, alive] {
       if (alive.expired()) return;
-      if (run->dropped) return Forget(run);
+      if (run->dropped) return Drop(run);
       if (!copied.ok() || !run->give_back.empty()) {
         return OnReturned(run, std::string(copied.message()));
       }
@@ -336,7 +336,7 @@ void Slot::OnCachePrepared(const std::shared_ptr<Run>& run, plan::Result result,
     services_.caches->Adopt(run->work.root + "/prepare/cache", run->cache_key);
     services_.loop->Post([this, run, alive] {
       if (alive.expired()) return;
-      if (run->dropped) return Forget(run);
+      if (run->dropped) return Drop(run);
       if (services_.caches->Has(run->cache_key)) return Prepare(run);
       // A backend that caches nothing, or more than the store may hold: it runs all the same, and
       // its proof says that the start was not warm.
@@ -438,6 +438,18 @@ void Slot::CleanUp(const Run& run, const plan::Result& result, const std::string
       services.folders->Remove(work);
     }
   });
+}
+
+// Revoked while it was not in the engine: nobody else removes its folder.
+void Slot::Drop(const std::shared_ptr<Run>& run) {
+  RemoveWork(*run);
+  Forget(run);
+}
+
+void Slot::RemoveWork(const Run& run) {
+  if (run.work.root.empty()) return;
+  services_.janitor->Post(
+      [services = services_, work = run.work] { services.folders->Remove(work); });
 }
 
 void Slot::Forget(const std::shared_ptr<Run>& run) {

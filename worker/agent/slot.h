@@ -173,6 +173,8 @@ class Slot {
   void GoOn(const std::shared_ptr<Run>& run);
   std::string CacheKey(const Run& run) const;
   void CleanUp(const Run& run, const plan::Result& result, const std::string& log);
+  void RemoveWork(const Run& run);
+  void Drop(const std::shared_ptr<Run>& run);
   void Forget(const std::shared_ptr<Run>& run);
   void SetActivity(const std::shared_ptr<Run>& run, Activity activity);
   void TellActivity();

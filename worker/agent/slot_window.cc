@@ -126,7 +126,7 @@ void Slot::ReleaseWindow(const AttemptId& attempt) {
   services_.engine->Thaw(going);
   for (const auto& run : std::exchange(held_back_, {})) {
     if (run->dropped) {
-      Forget(run);
+      Drop(run);
     } else if (!run->give_back.empty()) {
       OnReturned(run, run->give_back);
     } else {
