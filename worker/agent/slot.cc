@@ -260,6 +260,9 @@ void Slot::Launch(const std::shared_ptr<Run>& run) {
   if (!made.ok()) return OnReturned(run, std::string(made.message()));
   run->in_engine = true;
   run->off_device = false;
+  // What was wrong with a first try, or with a preparation, is not of this one.
+  run->compile_window_flags = run->window_flags = run->later_window_flags = 0;
+  run->gpu_state.reset();
   if (LooksAtHost(*run)) run->host_settings = services_.host_settings();
   for (const auto& [id, other] : running_) {
     if (other == run || !other->in_engine) continue;
