@@ -178,7 +178,7 @@ std::string Slot::CacheKey(const Run& run) const {
 
 // The folder and the files are there: now the cache, which decides what is run first.
 void Slot::OnPrepared(const std::shared_ptr<Run>& run, const absl::Status& status) {
-  if (run->dropped) return Forget(run);
+  if (run->dropped) return Drop(run);
   if (!run->give_back.empty() || !status.ok()) {
     return OnReturned(run, std::string(status.message()));
   }
@@ -220,7 +220,7 @@ void Slot::Prepare(const std::shared_ptr<Run>& run) {
     const absl::Status copied = services_.caches->CopyTo(run->cache_key, run->work.cache_dir);
     services_.loop->Post([this, run, copied, alive] {
       if (alive.expired()) return;
-      if (run->dropped) return Forget(run);
+      if (run->dropped) return Drop(run);
       if (!copied.ok() || !run->give_back.empty()) {
         return OnReturned(run, std::string(copied.message()));
       }
@@ -260,6 +260,9 @@ void Slot::Launch(const std::shared_ptr<Run>& run) {
   if (!made.ok()) return OnReturned(run, std::string(made.message()));
   run->in_engine = true;
   run->off_device = false;
+  // What was wrong with a first try, or with a preparation, is not of this one.
+  run->compile_window_flags = run->window_flags = run->later_window_flags = 0;
+  run->gpu_state.reset();
   if (LooksAtHost(*run)) run->host_settings = services_.host_settings();
   for (const auto& [id, other] : running_) {
     if (other == run || !other->in_engine) continue;
@@ -292,6 +295,7 @@ AttemptObserver Slot::Observe(const std::shared_ptr<Run>& run) {
     on_loop([this, run, use, granted = std::move(granted)] { OnWindow(run, use, granted); });
   };
   observer.off_device = [this, run, on_loop] { on_loop([this, run] { OnOffDevice(run); }); };
+  observer.runs_on = [this, run, on_loop] { on_loop([this, run] { OnRunsOn(run); }); };
   observer.look = [this, run, on_loop](std::function<void(const WindowState&)> answer) {
     on_loop([this, run, answer = std::move(answer)] { answer(LookInWindow(*run)); });
   };
@@ -335,7 +339,7 @@ void Slot::OnCachePrepared(const std::shared_ptr<Run>& run, plan::Result result,
     services_.caches->Adopt(run->work.root + "/prepare/cache", run->cache_key);
     services_.loop->Post([this, run, alive] {
       if (alive.expired()) return;
-      if (run->dropped) return Forget(run);
+      if (run->dropped) return Drop(run);
       if (services_.caches->Has(run->cache_key)) return Prepare(run);
       // A backend that caches nothing, or more than the store may hold: it runs all the same, and
       // its proof says that the start was not warm.
@@ -373,7 +377,7 @@ void Slot::OnFinished(const std::shared_ptr<Run>& run, plan::Result result, std:
   if (InfrastructureFailed(result)) return OnInfrastructureFailed(run, result, log);
   device_memory_.Learn(run->experiment, result.metrics);
   AddDeviceState(run->gpu_state, &result);
-  AddWindowFlags(run->compile_window_flags | run->window_flags, &result);
+  AddWindowFlags(run->compile_window_flags | run->window_flags | run->later_window_flags, &result);
   if (!shape_.tuning.empty()) result.in_force["host.tuning"] = shape_.tuning;
   if (!run->block_order.empty()) result.in_force[kBlockOrder] = run->block_order;
   result.notes.insert(result.notes.end(), run->notes.begin(), run->notes.end());
@@ -437,6 +441,18 @@ void Slot::CleanUp(const Run& run, const plan::Result& result, const std::string
       services.folders->Remove(work);
     }
   });
+}
+
+// Revoked while it was not in the engine: nobody else removes its folder.
+void Slot::Drop(const std::shared_ptr<Run>& run) {
+  RemoveWork(*run);
+  Forget(run);
+}
+
+void Slot::RemoveWork(const Run& run) {
+  if (run.work.root.empty()) return;
+  services_.janitor->Post(
+      [services = services_, work = run.work] { services.folders->Remove(work); });
 }
 
 void Slot::Forget(const std::shared_ptr<Run>& run) {

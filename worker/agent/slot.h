@@ -155,6 +155,7 @@ class Slot {
   void OnWindow(const std::shared_ptr<Run>& run, DeviceUse use,
                 std::function<void(int64_t flags)> granted);
   void OnOffDevice(const std::shared_ptr<Run>& run);
+  void OnRunsOn(const std::shared_ptr<Run>& run);
   bool StandsStill(const Run& other, DeviceUse use) const;
   WindowState LookInWindow(const Run& run) const;
   void GiveWindow(const std::shared_ptr<Run>& run, int64_t flags);
@@ -172,6 +173,8 @@ class Slot {
   void GoOn(const std::shared_ptr<Run>& run);
   std::string CacheKey(const Run& run) const;
   void CleanUp(const Run& run, const plan::Result& result, const std::string& log);
+  void RemoveWork(const Run& run);
+  void Drop(const std::shared_ptr<Run>& run);
   void Forget(const std::shared_ptr<Run>& run);
   void SetActivity(const std::shared_ptr<Run>& run, Activity activity);
   void TellActivity();

@@ -17,10 +17,7 @@ constexpr int64_t kRestAfterTroubleMs = 1'000;
 void Slot::OnReturned(const std::shared_ptr<Run>& run, const std::string& reason) {
   run->in_engine = false;
   Part(run);
-  if (!run->work.root.empty()) {
-    services_.janitor->Post(
-        [services = services_, work = run->work] { services.folders->Remove(work); });
-  }
+  RemoveWork(*run);
   const bool wanted = !run->give_back.empty();
   const auto report = [this, run, reason, wanted] {
     if (!run->dropped) {

@@ -43,7 +43,8 @@ struct Slot::Run {
   // What was wrong with its windows as they were given: of the compiler's own, all together, and of
   // the last one for measuring (one that began badly may be taken again).
   int64_t compile_window_flags = 0, window_flags = 0;
-  bool asks = false;  // for the window, and has not got it
+  int64_t later_window_flags = 0;  // what became wrong with one after that
+  bool asks = false;               // for the window, and has not got it
   // With the other side of its round (slot_companions.cc).
   int window_blocks = 1;  // windows that it was told to take its samples in
   bool parked = false;    // is ready, and stands still until the other side is

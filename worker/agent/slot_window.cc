@@ -24,6 +24,13 @@ void Slot::OnOffDevice(const std::shared_ptr<Run>& run) {
   if (!StandsStill(*run, holder->second->use)) services_.engine->Thaw({run->planned.id});
 }
 
+// The window is out already, so nobody can take it again: the row says so.
+void Slot::OnRunsOn(const std::shared_ptr<Run>& run) {
+  const auto holder = running_.find(arbiter_.holder().value_or(run->planned.id));
+  if (holder == running_.end() || holder->second == run) return;
+  holder->second->later_window_flags |= kUnfrozenLane;
+}
+
 void Slot::OnWindow(const std::shared_ptr<Run>& run, DeviceUse use,
                     std::function<void(int64_t)> granted) {
   if (running_.count(run->planned.id) == 0) return;
@@ -119,7 +126,7 @@ void Slot::ReleaseWindow(const AttemptId& attempt) {
   services_.engine->Thaw(going);
   for (const auto& run : std::exchange(held_back_, {})) {
     if (run->dropped) {
-      Forget(run);
+      Drop(run);
     } else if (!run->give_back.empty()) {
       OnReturned(run, run->give_back);
     } else {

@@ -1,6 +1,7 @@
 #include "worker/engine/attempt.h"
 
 #include <fcntl.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "spdlog/spdlog.h"
+#include "worker/process/process_tree.h"
 
 namespace dynbench::worker {
 namespace {
@@ -18,8 +20,18 @@ constexpr int64_t kGraceMs = 3'000;
 constexpr int64_t kLaneAnswerMs = 15'000;
 // A child that has reported has nothing left to do but to exit.
 constexpr int64_t kExitAfterResultMs = 10'000;
+// In a tree that is ended at a limit: from the word to its lane to the last line of the stacks.
+constexpr int64_t kStacksMs = 400;
+// For the rest of a tree to end when another one's window begins.
+constexpr int64_t kEndNowMs = 2'000;
+// What a child does not read is offered again.
+constexpr int64_t kSendAgainMs = 20;
 // 64 KiB each: more than any result, and an end should somebody hold the socket's other end.
 constexpr int kMostLastReads = 1'024;
+
+bool SendOnlyKill(const ProcessStat& process, int signal) {
+  return signal == SIGKILL && SignalProcess(process, signal);
+}
 
 DeviceUse UseOf(const nlohmann::json& window) {
   const std::string use = window.value("use", "measure");
@@ -49,6 +61,19 @@ Attempt::~Attempt() {
   loop_->Cancel(deadline_timer_);
   loop_->Cancel(kill_timer_);
   CloseControl();
+}
+
+// A child that hangs or stands still does not read, and the loop is that of all slots: nobody waits
+// for it.
+void Attempt::Say(const nlohmann::json& message) {
+  control_.Queue(message.dump());
+  SendKept();
+}
+
+void Attempt::SendKept() {
+  loop_->Cancel(send_timer_);
+  if (control_.Flush()) return;
+  send_timer_ = loop_->After(kSendAgainMs, [this] { SendKept(); });
 }
 
 void Attempt::Run(std::unique_ptr<Lane> lane, Ended ended) {
@@ -109,6 +134,8 @@ void Attempt::HearLane(const nlohmann::json& message) {
     // The tree had nobody yet when it was frozen.
     if (frozen_since_ns_ != 0 && !lane_->freezer().Freeze()) {
       spdlog::warn("attempt {} was forked in another one's window and runs", IdText(spec_.id));
+      Thaw();
+      if (observer_.runs_on) observer_.runs_on();
     }
     OnSpawned();
   } else if (type == "refused") {
@@ -135,10 +162,7 @@ void Attempt::HearChild(const nlohmann::json& message) {
   if (type == "phase") {
     HearPhase(message);
   } else if (type == "window") {
-    if (!observer_.window) {
-      control_.Send(R"({"type":"go"})");
-      return;
-    }
+    if (!observer_.window) return GiveWindow(0);
     waiting_since_ns_ = MonotonicNow().ns;
     // May be called from any thread, and after this attempt's end.
     observer_.window(UseOf(message),
@@ -177,7 +201,7 @@ void Attempt::Look() {
     if (state.device_foreign_processes) {
       message["device_foreign_processes"] = *state.device_foreign_processes;
     }
-    if (control_.open()) control_.Send(message.dump());
+    Say(message);
   };
   if (!observer_.look) return answer({});
   observer_.look(
@@ -193,9 +217,11 @@ void Attempt::GiveWindow(int64_t flags) {
   if (const int64_t since = std::exchange(waiting_since_ns_, 0); since != 0) {
     frozen_.push_back({since, MonotonicNow().ns});
   }
-  if (control_.open()) {
-    control_.Send(nlohmann::json({{"type", "go"}, {"flags", flags}}).dump());
+  nlohmann::json frozen = nlohmann::json::array();
+  for (const Span& span : std::exchange(untold_, {})) {
+    frozen.push_back(nlohmann::json::array({span.begin_ns, span.end_ns}));
   }
+  Say({{"type", "go"}, {"flags", flags}, {"frozen", std::move(frozen)}});
 }
 
 void Attempt::HearPhase(const nlohmann::json& message) {
@@ -258,8 +284,10 @@ void Attempt::Cancel(const std::string& reason) {
 
 void Attempt::Kill(int64_t grace_ms) {
   killing_ = true;
+  killed_ns_ = MonotonicNow().ns;
   loop_->Cancel(deadline_timer_);
-  Thaw();  // TERM is for running processes
+  // What stands still for another one's window is not thawed for its TERM.
+  if (frozen_since_ns_ != 0) grace_ms = 0;
   lane_->Send({{"type", "kill"}, {"attempt", IdText(spec_.id)}, {"grace_ms", grace_ms}});
   kill_timer_ = loop_->After(grace_ms + kLaneAnswerMs, [this] {
     spdlog::error("lane {} did not end attempt {}; it is killed", lane_->pid(), IdText(spec_.id));
@@ -272,25 +300,34 @@ bool Attempt::Freeze() {
     held_ = true;  // nothing runs yet, and nothing shall until the thaw
     return true;
   }
-  if (frozen_since_ns_ != 0 || !lane_ || killing_) return true;
+  if (frozen_since_ns_ != 0 || !lane_) return true;
+  if (killing_) return EndNow();
   frozen_since_ns_ = MonotonicNow().ns;
   if (lane_->freezer().Freeze()) return true;
   Thaw();
   return false;
 }
 
+// Another one's window begins, and its lane would leave it up to its grace: that is over. Stopping
+// it would not do, for the lane's TERM comes with a CONT. The stacks of one that hangs are waited
+// for. False when somebody is left.
+bool Attempt::EndNow() {
+  const int64_t waited_ms = (MonotonicNow().ns - killed_ns_) / kNsPerMs;
+  return KillTree({.root = lane_->pid(),
+                   .grace_ms = ending_.timed_out ? kStacksMs - waited_ms : 0,
+                   .give_up_ms = kEndNowMs,
+                   .uninterruptible_ms = kEndNowMs,
+                   .signal = SendOnlyKill})
+      .gone;
+}
+
 void Attempt::Thaw() {
   if (std::exchange(held_, false)) return Launch();
   if (frozen_since_ns_ == 0 || !lane_) return;
   lane_->freezer().Thaw();
-  const int64_t now = MonotonicNow().ns;
-  frozen_.push_back({frozen_since_ns_, now});
-  const int64_t begin = std::exchange(frozen_since_ns_, 0);
-  if (control_.open()) {
-    control_.Send(nlohmann::json{
-        {"type", "frozen"}, {"frozen_ns", now - begin}, {"begin_ns", begin}, {"end_ns", now}}
-                      .dump());
-  }
+  const Span span = {std::exchange(frozen_since_ns_, 0), MonotonicNow().ns};
+  frozen_.push_back(span);
+  untold_.push_back(span);
   CheckDeadline();
 }
 
@@ -427,6 +464,7 @@ void Attempt::TakeOutFrozenSpans(plan::Result* result) const {
 }
 
 void Attempt::CloseControl() {
+  loop_->Cancel(send_timer_);
   if (!control_.open()) return;
   loop_->Unwatch(control_.fd());
   control_.Close();

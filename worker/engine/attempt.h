@@ -68,6 +68,8 @@ class Attempt {
   };
 
   void SendRun();
+  void Say(const nlohmann::json& message);
+  void SendKept();
   void HearLane(const nlohmann::json& message);
   void ReadControl();
   void HearChild(const nlohmann::json& message);
@@ -76,6 +78,7 @@ class Attempt {
   void Look();
   void CheckDeadline();
   void Kill(int64_t grace_ms);
+  bool EndNow();
   void Exited(const nlohmann::json& message);
   void LaneLost();
   void Conclude();
@@ -92,17 +95,20 @@ class Attempt {
   LogPump pump_;
   EventLoop::TimerId deadline_timer_ = 0;
   EventLoop::TimerId kill_timer_ = 0;
+  EventLoop::TimerId send_timer_ = 0;
   int64_t asked_ns_;        // when the engine was asked for it
   int64_t started_ns_ = 0;  // when the lane was
   int64_t result_ns_ = 0;
   std::vector<PhaseStart> phases_;
   std::vector<Span> frozen_;
+  std::vector<Span> untold_;      // of the former: stopped for others since the last `go`
   int64_t frozen_since_ns_ = 0;   // 0: not frozen
   int64_t waiting_since_ns_ = 0;  // for the window; 0: not
   Ending ending_;
   bool sent_ = false;  // `run` has been
   bool held_ = false;  // frozen before it was
   bool killing_ = false;
+  int64_t killed_ns_ = 0;    // when the lane was told to
   bool concluding_ = false;  // its tree is gone; what is still read changes no timer
   std::optional<plan::Result> result_;
   std::string spawn_error_;

@@ -83,6 +83,8 @@ struct AttemptObserver {
   std::function<void(std::string reason, std::string log)> phase_limit;
   // From now on it computes on its own cores only, but in windows, until it asks to return.
   std::function<void()> off_device;
+  // After `done` of a Freeze: it was forked only then, and could not be stopped.
+  std::function<void()> runs_on = nullptr;
 };
 
 class Engine {
@@ -92,9 +94,10 @@ class Engine {
   virtual void Start(AttemptSpec spec, AttemptObserver observer) = 0;
   // TERM, grace, KILL of the whole tree; `finished` follows with outcome kCancelled.
   virtual void Cancel(const AttemptId& attempt, const std::string& reason) = 0;
-  // Stops every process of these attempts, for another one's window; `done` (on the engine's
-  // thread) says whether all stand still. Time spent frozen counts for no timeout and is taken out
-  // of the phases. Attempts that are not running are passed over.
+  // Stops every process of these attempts, for another one's window; `done` (on an engine's
+  // thread) says whether all stand still. What is being ended when it comes has no grace any more.
+  // Freeze and Thaw of one caller take effect in its order. Time spent frozen counts for no timeout
+  // and is taken out of the phases. Attempts that are not running are passed over.
   virtual void Freeze(std::vector<AttemptId> attempts, std::function<void(bool)> done) = 0;
   virtual void Thaw(std::vector<AttemptId> attempts) = 0;
 };

@@ -1,5 +1,7 @@
 #include "worker/engine/engine_set.h"
 
+#include <atomic>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -55,10 +57,18 @@ void EngineSet::Cancel(const AttemptId& attempt, const std::string& reason) {
 }
 
 void EngineSet::Freeze(std::vector<AttemptId> attempts, std::function<void(bool)> done) {
-  // In this order: what waits here calls only the engine that ends last.
-  programs_.Freeze(attempts, [this, attempts, done = std::move(done)](bool programs) {
-    native_.Freeze(attempts, [programs, done](bool native) { done(programs && native); });
-  });
+  // Each engine is told now: through the other one's thread, which may be busy for seconds, a Thaw
+  // that comes after this would overtake it.
+  struct Answers {
+    std::atomic<int> missing{2};
+    std::atomic<bool> all{true};
+  };
+  const auto answer = [answers = std::make_shared<Answers>(), done = std::move(done)](bool all) {
+    if (!all) answers->all = false;
+    if (--answers->missing == 0) done(answers->all);
+  };
+  native_.Freeze(attempts, answer);
+  programs_.Freeze(std::move(attempts), answer);
 }
 
 void EngineSet::Thaw(std::vector<AttemptId> attempts) {

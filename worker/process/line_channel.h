@@ -25,6 +25,12 @@ class LineChannel {
   // Sends `line` (without its end) and `fds` beside it. False when the peer is gone.
   bool Send(std::string_view line, const std::vector<int>& fds = {});
 
+  // Sends `line` and never waits for the peer: what the socket does not take is kept for Flush. Not
+  // to be mixed with Send, which knows nothing of what is kept.
+  void Queue(std::string_view line);
+  // False when something is still kept. What is kept for a peer that is gone is dropped.
+  bool Flush();
+
   // Receives once (waits when the socket is blocking). False at end of file, on an error, or when a
   // line passes 64 MiB; lines that came before can still be taken.
   bool Receive();
@@ -36,6 +42,7 @@ class LineChannel {
 
  private:
   UniqueFd socket_;
+  std::string unsent_;
   std::string buffer_;
   size_t scanned_ = 0;  // no line end before this
   std::vector<UniqueFd> fds_;

@@ -211,9 +211,10 @@ KillTreeReport KillTree(const KillTreeOptions& options) {
 bool StopTree(pid_t root, int64_t limit_ms) {
   const int64_t start_ms = NowMs();
   std::set<Key> before;
+  bool stopped_before = false;  // in the last walk all were
   while (true) {
     std::set<Key> now;
-    bool stable = true;
+    bool stopped = true;
     const auto living = Descendants(root);
     // A parent in vfork waits uninterruptibly for its child's exec, which never comes once the
     // child is stopped. With SIGSTOP pending since the last walk it cannot run either: it stops
@@ -227,14 +228,16 @@ bool StopTree(pid_t root, int64_t limit_ms) {
       const bool vfork_parent =
           before.count(KeyOf(process)) != 0 && has_stopped_child.count(process.pid) != 0;
       if (EveryThreadStopped(process, vfork_parent)) continue;
-      stable = false;
+      stopped = false;
       SignalProcess(process, SIGSTOP);
     }
-    // Nobody ran during this walk, and nobody was born between the last one and this one.
-    if (stable && now == before) return true;
+    // Twice in a row: one that the first walk did not list was forked before its parent stopped,
+    // and that walk saw the parent stopped, so the second one lists it.
+    if (stopped && stopped_before && now == before) return true;
     if (NowMs() - start_ms > limit_ms) return false;
     before = std::move(now);
-    if (!stable) PauseMs(1);
+    stopped_before = stopped;
+    if (!stopped) PauseMs(1);
   }
 }
 

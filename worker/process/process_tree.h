@@ -65,7 +65,8 @@ struct KillTreeOptions {
   std::function<void()> reap = nullptr;
   // Descendants for which this is true (and their descendants) are left alone.
   std::function<bool(const ProcessStat&)> spare = nullptr;
-  // For tests: sends a signal in the place of SignalProcess.
+  // Sends a signal in the place of SignalProcess: for tests, and for who gives a grace without
+  // TERM.
   std::function<bool(const ProcessStat&, int)> signal = nullptr;
 };
 
@@ -79,10 +80,10 @@ struct KillTreeReport {
 // nobody. Blocks for at most grace_ms + give_up_ms.
 KillTreeReport KillTree(const KillTreeOptions& options);
 
-// Stops every descendant of `root`: SIGSTOP walks until a walk finds every thread of everybody
-// stopped and nobody new; a parent in vfork whose child is stopped counts as stopped, for it cannot
-// run before its child does. False when that was not reached in `limit_ms`; what was stopped stays
-// so.
+// Stops every descendant of `root`: SIGSTOP walks until two in a row find every thread of everybody
+// stopped and the same processes; a parent in vfork whose child is stopped counts as stopped, for
+// it cannot run before its child does. False when that was not reached in `limit_ms`; what was
+// stopped stays so.
 bool StopTree(pid_t root, int64_t limit_ms = 2'000);
 
 // Undoes StopTree: CONT walks until nobody is stopped. False when that was not reached.

@@ -122,8 +122,10 @@ void ProgramLane::HandleRun(const nlohmann::json& message) {
 void ProgramLane::HandleKill(const nlohmann::json& message) {
   // It ended meanwhile: `exited` is on its way.
   if (!running_ || running_->attempt != message.value("attempt", "")) return;
-  if (running_->dump_stacks) DumpStacks(getpid());
-  KillAll(message.value("grace_ms", int64_t{5'000}));
+  const int64_t grace_ms = message.value("grace_ms", int64_t{5'000});
+  // Without a grace it stands still, in another one's window.
+  if (running_->dump_stacks && grace_ms > 0) DumpStacks(getpid());
+  KillAll(grace_ms);
   FinishIfReaped();
 }
 

@@ -2,6 +2,8 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <stdexcept>
 
 #include "common/stats/stats.h"
@@ -46,7 +48,7 @@ Json Describe(const Instance& instance, size_t index) {
                {"status", "crash"}};
   if (instance.result.is_object()) {
     for (const char* key : {"outcome", "status"}) told[key] = instance.result.value(key, "");
-    for (const char* name : {"speedup", "eager_latency_ms", "abs_latency_ms"}) {
+    for (const char* name : {"speedup", "eager_latency_ms", "abs_latency_ms", "window_flags"}) {
       const Json metrics = instance.result.value("metrics", Json::object());
       if (metrics.contains(name)) told[name] = metrics[name];
     }
@@ -83,6 +85,38 @@ Json JoinFigures(const std::vector<const Json*>& passed, int iterations, Json& w
   metrics["speedup"] =
       metrics["eager_latency_ms"].get<double>() / metrics["abs_latency_ms"].get<double>();
   return {{"eager_calls_per_s", eager_per_s}, {"compiled_calls_per_s", compiled_per_s}};
+}
+
+// What was wrong with one of the windows is wrong with the row; of what they tell, the worst.
+void JoinWindows(const std::vector<const Json*>& passed, Json& metrics) {
+  const auto join = [&](const char* name, const auto& both) {
+    metrics.erase(name);
+    for (const Json* result : passed) {
+      const Json& own = result->at("metrics");
+      if (!own.contains(name)) continue;
+      metrics[name] = metrics.contains(name) ? both(metrics[name], own[name]) : own[name];
+    }
+  };
+  join("window_flags",
+       [](const Json& a, const Json& b) -> Json { return a.get<int64_t>() | b.get<int64_t>(); });
+  join("window_cpu_throttles",
+       [](const Json& a, const Json& b) -> Json { return a.get<int64_t>() + b.get<int64_t>(); });
+  for (const char* name : {"window_foreign_load", "window_repeats", "canary_spread", "canary_waits",
+                           "eager_page_faults", "compiled_page_faults"}) {
+    join(name, [](const Json& a, const Json& b) { return std::max(a, b); });
+  }
+}
+
+// Each says of which it is.
+Json AllNotes(const std::vector<Instance>& instances) {
+  Json all = Json::array();
+  for (size_t i = 0; i < instances.size(); ++i) {
+    if (!instances[i].result.is_object()) continue;
+    for (const Json& note : instances[i].result.value("notes", Json::array())) {
+      all.push_back("instance " + std::to_string(i) + ": " + note.get<std::string>());
+    }
+  }
+  return all;
 }
 
 std::vector<int> AllCores(const std::vector<Instance>& instances) {
@@ -150,7 +184,11 @@ Json JoinResults(const std::vector<Instance>& instances, int iterations) {
   for (size_t i = 0; i < instances.size(); ++i) {
     report["instances"].push_back(Describe(instances[i], i));
   }
-  if (!passed.empty()) report["instances_sum"] = JoinFigures(passed, iterations, whole);
+  if (!passed.empty()) {
+    report["instances_sum"] = JoinFigures(passed, iterations, whole);
+    JoinWindows(passed, whole["metrics"]);
+  }
+  whole["notes"] = AllNotes(instances);
   whole["compiler_report"] = report.dump(-1, ' ', false, Json::error_handler_t::replace);
   whole["cores"] = FormatCores(AllCores(instances));
   if (passed.size() < instances.size()) Fail(instances, passed.size(), whole);

@@ -22,8 +22,9 @@ std::vector<std::vector<int>> SplitCores(const std::vector<int>& cores, int coun
 // The result message of the whole: that of the first instance that passed, with the samples of all
 // that did (instance by instance), medians over the instances' medians, and in the compiler's
 // report "instances" (each one's cores, status and figures) and "instances_sum" (calls a second
-// over all, of `iterations` calls a sample). Failed when one failed: "3 of 4 instances measured;
-// instance 2 …".
+// over all, of `iterations` calls a sample). Of their windows it has all flags and the worst
+// figures, and the notes of all, each with the instance's number. Failed when one failed: "3 of 4
+// instances measured; instance 2 …".
 nlohmann::json JoinResults(const std::vector<Instance>& instances, int iterations);
 
 }  // namespace dynbench::runner

@@ -113,11 +113,11 @@ void Lane::HandleKill(const Json& message) {
   const std::string attempt = message.value("attempt", "");
   // It ended meanwhile: `exited` is on its way.
   if (!running_ || running_->attempt != attempt) return;
-  const auto child = worker::ReadProcessStat(running_->pid);
-  const bool frozen = child && (child->state == 'T' || child->state == 't');
-  if (!frozen) worker::DumpStacks(getpid());
-  // Thawing a frozen tree for its TERM would disturb the window that it is frozen for.
-  KillAll(frozen ? 0 : message.value("grace_ms", int64_t{5'000}));
+  const int64_t grace_ms = message.value("grace_ms", int64_t{5'000});
+  // Without a grace it stands still, in another one's window. (Its state would
+  // not tell: what a cgroup froze is not shown as stopped.)
+  if (grace_ms > 0) worker::DumpStacks(getpid());
+  KillAll(grace_ms);
   FinishIfReaped();
 }
 

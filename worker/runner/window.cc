@@ -14,17 +14,13 @@ namespace {
 
 constexpr int kMostWindows = 3;
 
-// Reads what the worker says until it says `awaited`.
+// What the worker says next that is `awaited`.
 Json Await(AttemptRun& run, const std::string& awaited) {
   while (true) {
     while (const auto line = run.control.TakeLine()) {
       const Json message = Json::parse(*line, nullptr, /*allow_exceptions=*/false);
       const std::string type = message.is_object() ? message.value("type", "") : "";
       if (type == awaited) return message;
-      if (type == "frozen") {
-        run.phases.AddFrozen(message.value("begin_ns", int64_t{0}),
-                             message.value("end_ns", int64_t{0}));
-      }
     }
     // Without a worker there is nobody to give the window, nor to take the result.
     if (!run.control.Receive()) _exit(1);
@@ -37,6 +33,9 @@ int64_t AskFor(const char* use, AttemptRun& run) {
   run.control.Send(Json{{"type", "window"}, {"use", use}}.dump());
   const Json go = Await(run, "go");
   const int64_t given_ns = NowNs();
+  for (const Json& span : go.value("frozen", Json::array())) {
+    run.phases.AddFrozen(span.at(0), span.at(1));
+  }
   run.phases.AddFrozen(asked_ns, given_ns);
   run.windows.waited_ns += given_ns - asked_ns;
   return go.value("flags", int64_t{0});

@@ -20,9 +20,10 @@ class WindowInvalid : public std::runtime_error {
 // Thread count, gradient mode, autocast, maths flags and core masks, as they are now.
 nlohmann::json ReadConditions(const AttemptRun& run);
 
-// Asks the worker for the window and waits for it; takes note of the `frozen` messages that came
-// before the answer, and of the wait itself: neither is in any duration. Ends the process when the
-// worker is gone. Returns what is wrong with it (kUnfrozenLane of common/base/window_flags.h).
+// Asks the worker for the window and waits for it; takes note of the spans in which the worker
+// stopped this process before, and of the wait itself: neither is in any duration. Ends the process
+// when the worker is gone. Returns what is wrong with it (kUnfrozenLane of
+// common/base/window_flags.h).
 int64_t EnterWindow(AttemptRun& run);
 // The same for samples: one that begins badly is given back and asked for again, twice at most.
 // Returns what is wrong with the last one.

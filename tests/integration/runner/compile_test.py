@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import textwrap
+import time
 import unittest
 
 from runner_test import HERE, PYTHON, WithRunner, small
@@ -58,6 +59,16 @@ class Windows(WithTiny):
         begin, end = attempt.spans["compiled_first_call"]
         self.assertLessEqual(metrics["compile_synchronized_s"], (end - begin) / 1e9 - waited_s)
         self.assertTrue(self.report(attempt)["autotune"]["hash"])
+
+    def test_standing_still_for_others_is_in_no_compile_time(self):
+        attempt = self.lane.start(small("Mlp", "performance", "inductor", repeat=2), model_file=TINY)
+        attempt.until_phase("compile")
+        begin_ns, ms = time.monotonic_ns() + 10_000_000, 1_000_000
+        attempt.frozen = [[begin_ns, begin_ns + 50 * ms], [begin_ns + 40 * ms, begin_ns + 60 * ms]]
+        attempt.finish()
+        begin, end = attempt.spans["compiled_first_call"]
+        self.assertAlmostEqual(attempt.result["metrics"]["compile_synchronized_s"], (end - begin) / 1e9 - 0.06,
+                               places=6)
 
     def test_alone_there_is_one_window(self):
         attempt = self.search(lanes=1)

@@ -109,6 +109,8 @@ class Attempt:
         self.windows, self.window_wait_s = [], 0
         # What is wrong with each of them (common/base/window_flags.h); further ones: nothing.
         self.window_flags = []
+        # When it stood still for others, to be told with the next window: [[begin_ns, end_ns]].
+        self.frozen = []
 
     def step(self, timeout_s=300):
         """Handles one message of the child; False at its end of file."""
@@ -120,7 +122,9 @@ class Attempt:
         elif message["type"] == "window":
             self.windows.append(self.phases[-1])
             threading.Event().wait(self.window_wait_s)
-            self.control.send({"type": "go", "flags": self.window_flags.pop(0) if self.window_flags else 0})
+            self.control.send({"type": "go", "flags": self.window_flags.pop(0) if self.window_flags else 0,
+                               "frozen": self.frozen})
+            self.frozen = []
         elif message["type"] == "spans":
             self.spans = message["spans"]
         elif message["type"] == "result":

@@ -333,8 +333,10 @@ class Processes(WithRunner):
         for pid in left + [attempt.pid]:
             os.kill(pid, signal.SIGSTOP)
         self.assertTrue(until(lambda: all(state(p) == "T" for p in left + [attempt.pid])))
-        attempt.kill(grace_ms=60_000)
-        self.assertEqual(attempt.wait_exit(10)["signal"], signal.SIGKILL)
+        attempt.kill(grace_ms=0)
+        attempt.finish(10)
+        self.assertEqual(attempt.exited["signal"], signal.SIGKILL)
+        self.assertNotIn("most recent call first", attempt.stderr)
         self.assertFalse(any(map(alive, left + [attempt.pid])))
 
     def test_nothing_outlives_an_attempt_that_ends_by_itself(self):

@@ -47,6 +47,36 @@ TEST(InstanceResultsTest, MediansOverInstancesAndSumsOfCalls) {
   EXPECT_DOUBLE_EQ(report.at("instances_sum").at("eager_calls_per_s"), 375);
 }
 
+TEST(InstanceResultsTest, WhatIsWrongWithOneWindowIsWrongWithTheRow) {
+  Instance first = Measured({0}, 4, 2), second = Measured({1}, 4, 2);
+  first.result["metrics"].update({{"window_flags", 2},
+                                  {"window_foreign_load", 0.01},
+                                  {"window_repeats", 2},
+                                  {"window_cpu_throttles", 3}});
+  first.result["notes"] = Json::array({"window disturbed"});
+  second.result["metrics"].update({{"window_flags", 1 | 16},
+                                   {"window_foreign_load", 0.4},
+                                   {"window_repeats", 1},
+                                   {"window_cpu_throttles", 4},
+                                   {"canary_spread", 0.1},
+                                   {"eager_page_faults", 4'000}});
+  second.result["notes"] = {"python took 40 %", "the host canary was not steady"};
+  const Json whole = JoinResults({first, second}, 1);
+  const Json& metrics = whole.at("metrics");
+  EXPECT_EQ(metrics.at("window_flags"), 1 | 2 | 16);
+  EXPECT_EQ(metrics.at("window_foreign_load"), 0.4);
+  EXPECT_EQ(metrics.at("window_repeats"), 2);
+  EXPECT_EQ(metrics.at("window_cpu_throttles"), 7);
+  EXPECT_EQ(metrics.at("canary_spread"), 0.1);
+  EXPECT_EQ(metrics.at("eager_page_faults"), 4'000);
+  EXPECT_FALSE(metrics.contains("compiled_page_faults"));
+  EXPECT_EQ(whole.at("notes"), Json({"instance 0: window disturbed", "instance 1: python took 40 %",
+                                     "instance 1: the host canary was not steady"}));
+  const Json report = Json::parse(whole.at("compiler_report").get<std::string>());
+  EXPECT_EQ(report.at("instances").at(0).at("window_flags"), 2);
+  EXPECT_EQ(report.at("instances").at(1).at("window_flags"), 17);
+}
+
 TEST(InstanceResultsTest, OneThatDiedIsToldAndTheOthersCount) {
   const Json whole = JoinResults({Measured({0}, 4, 2),
                                   Measured({1}, 4, 2),

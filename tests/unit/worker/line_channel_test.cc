@@ -41,6 +41,25 @@ TEST_F(LineChannelTest, LinesComeWholeHoweverTheyAreCut) {
   EXPECT_EQ(here_.TakeLine(), "three");
 }
 
+TEST(LineChannel, WhoDoesNotReadIsNotWaitedForAndHasAllInOrderLater) {
+  auto [a, b] = SocketPair();
+  LineChannel sender(std::move(a)), receiver(std::move(b));
+  constexpr int kLines = 20'000;  // more than a socket holds
+  for (int i = 0; i < kLines; ++i) sender.Queue(std::to_string(i));
+  EXPECT_FALSE(sender.Flush());
+  int next = 0;
+  while (next < kLines) {
+    sender.Flush();
+    ASSERT_TRUE(receiver.Receive());
+    while (auto line = receiver.TakeLine()) ASSERT_EQ(*line, std::to_string(next++));
+  }
+  EXPECT_TRUE(sender.Flush());
+  sender.Queue("last");
+  receiver.Close();
+  sender.Queue("for nobody");
+  EXPECT_TRUE(sender.Flush()) << "nothing is kept for who is gone";
+}
+
 TEST(LineChannel, LongLinesAndSeveralInOnePieceComeWhole) {
   auto [a, b] = SocketPair();
   LineChannel sender(std::move(a)), receiver(std::move(b));

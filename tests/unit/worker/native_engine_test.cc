@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "tests/unit/worker/scratch_dir.h"
 #include "worker/process/process_tree.h"
+#include "worker/process/tree_freezer.h"
 
 namespace dynbench::worker {
 namespace {
@@ -215,6 +216,83 @@ TEST_F(NativeEngineTest, AnAttemptThatIsFrozenBeforeItsChildIsForkedStandsStillT
   engine_->Thaw({id});
   engine_->Cancel(id, "seen enough");
   EXPECT_TRUE(end.get().result);
+}
+
+TEST_F(NativeEngineTest, OneThatIsForkedInAWindowAndCannotBeStoppedIsTold) {
+  if (TreeFreezer(getpid(), "probe-" + std::to_string(getpid())).method() !=
+      TreeFreezer::Method::kSignals) {
+    GTEST_SKIP() << "a cgroup stops everybody";
+  }
+  engine_->SetEnvironments(environments_);
+  const AttemptSpec spec = Spec(77, "vfork");
+  std::promise<void> runs_on;
+  std::promise<bool> frozen;
+  std::promise<plan::Outcome> ended;
+  AttemptObserver forked;
+  forked.runs_on = [&] { runs_on.set_value(); };
+  forked.finished = [&](const plan::Result& result, const std::string&) {
+    ended.set_value(result.outcome);
+  };
+  AttemptObserver before;
+  before.finished = [&](const plan::Result&, const std::string&) {
+    // On the engine's thread, so that nothing comes in between; its lane is warm.
+    engine_->Start(spec, forked);
+    engine_->Freeze({spec.id}, [&](bool all) { frozen.set_value(all); });
+  };
+  engine_->Start(Spec(76, "result"), before);
+  EXPECT_TRUE(frozen.get_future().get()) << "there is nobody yet";
+  runs_on.get_future().wait();
+  engine_->Cancel(spec.id, "seen enough");
+  EXPECT_EQ(ended.get_future().get(), plan::Outcome::kCancelled);
+}
+
+// A socket holds about 250 unread lines.
+TEST_F(NativeEngineTest, AChildThatNeverReadsHoldsNobodyUpHoweverOftenItIsStopped) {
+  engine_->SetEnvironments(environments_);
+  std::promise<void> hanging;
+  AttemptObserver observer;
+  observer.phase = [&](plan::Phase) { hanging.set_value(); };
+  AttemptSpec spec = Spec(77, "phase:compile+hang");
+  spec.experiment.timeout_ms = 2'000;
+  const AttemptId id = spec.id;
+  auto end = Start(std::move(spec), std::move(observer));
+  hanging.get_future().wait();
+  for (int i = 0; i < 320; ++i) {
+    engine_->Freeze({id}, [](bool) {});
+    engine_->Thaw({id});
+  }
+  EXPECT_EQ(Run("result").result->outcome, plan::Outcome::kPassed) << "on another lane";
+  EXPECT_EQ(end.get().result->status, "timeout");
+}
+
+TEST_F(NativeEngineTest, WhenItStoodStillForOthersIsToldWithTheWindow) {
+  engine_->SetEnvironments(environments_);
+  std::promise<std::function<void(int64_t)>> asked;
+  AttemptObserver observer;
+  observer.window = [&](DeviceUse, std::function<void(int64_t)> granted) {
+    asked.set_value(std::move(granted));
+  };
+  AttemptSpec spec = Spec(77, "phase:compile+window+result");
+  const AttemptId id = spec.id;
+  const std::string go_file = spec.work_dir + "/go";
+  auto end = Start(std::move(spec), std::move(observer));
+  const auto granted = asked.get_future().get();
+  for (int i = 0; i < 3; ++i) {
+    engine_->Freeze({id}, [](bool) {});
+    engine_->Thaw({id});
+  }
+  granted(8);
+  ASSERT_TRUE(end.get().result);
+  const auto go = nlohmann::json::parse(ReadText(go_file));
+  EXPECT_EQ(go.at("flags"), 8);
+  ASSERT_EQ(go.at("frozen").size(), 3u);
+  int64_t last_ns = 0;
+  for (const auto& span : go.at("frozen")) {
+    for (const int64_t ns : span) {
+      EXPECT_GT(ns, last_ns);
+      last_ns = ns;
+    }
+  }
 }
 
 TEST_F(NativeEngineTest, WhoHasTheLaneOfOneThatEndedFrozenRuns) {

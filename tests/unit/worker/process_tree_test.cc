@@ -6,11 +6,13 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -111,6 +113,43 @@ TEST_F(ProcessTreeTest, AParentInVforkStopsAndGoesOn) {
   char c = 0;
   EXPECT_EQ(read(in.get(), &c, 1), 1);
   EXPECT_TRUE(KillTree({.root = getpid(), .reap = Reap}).gone);
+}
+
+// Forks for ever, each fork as slow as that of a process with torch in it (its page tables), so
+// that now and then one ends between a walk's list and the look at its parent.
+[[noreturn]] void ForkForEver(int grown) {
+  constexpr size_t kBytes = 128 << 20;
+  void* memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  madvise(memory, kBytes, MADV_NOHUGEPAGE);
+  memset(memory, 1, kBytes);
+  signal(SIGCHLD, SIG_IGN);
+  (void)!write(grown, "x", 1);
+  pid_t last = 0;
+  while (true) {
+    const pid_t child = fork();
+    const volatile bool spins = child == 0;
+    while (spins) {
+    }
+    if (last > 0) kill(last, SIGKILL);
+    last = child;
+  }
+}
+
+TEST_F(ProcessTreeTest, WhoIsForkedWhileItsParentIsStoppedStandsStillToo) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  if (fork() == 0) ForkForEver(ends[1]);
+  close(ends[1]);
+  UniqueFd in(ends[0]);
+  char c = 0;
+  ASSERT_EQ(read(in.get(), &c, 1), 1);
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_TRUE(StopTree(getpid()));
+    for (const ProcessStat& process : Descendants(getpid())) {
+      ASSERT_EQ(process.state, 'T') << process.pid << ", round " << i;
+    }
+    ASSERT_TRUE(ContinueTree(getpid()));
+  }
 }
 
 TEST_F(ProcessTreeTest, TheSparedSubtreeLives) {

@@ -70,6 +70,19 @@ class ProgramEngineTest : public testing::Test {
     return spec;
   }
   AttemptSpec Shell(const std::string& script) { return Spec({"sh", "-c", script}); }
+  // One of upstream's scripts that hangs in speedup_experiment.
+  AttemptSpec HangingScript() {
+    fs::create_directories(dir_ / "scripts");
+    WriteText(dir_ / "scripts/timm_models.py",
+              "import threading\ndef speedup_experiment():\n"
+              "    print('cpu eval m ', end='', flush=True)\n"
+              "    threading.Event().wait()\nspeedup_experiment()\n");
+    AttemptSpec spec = Spec({"{python}", dir_ / "scripts/timm_models.py", "--output={output}"});
+    spec.experiment.engine = "script";
+    spec.experiment.model = "m";
+    spec.experiment.timeout_ms = 2'000;
+    return spec;
+  }
 
   std::future<End> Start(AttemptSpec spec, AttemptObserver observer = {}) {
     auto promise = std::make_shared<std::promise<End>>();
@@ -146,16 +159,7 @@ TEST_F(ProgramEngineTest, TheTimeLimitEndsATreeThatIgnoresTerm) {
 
 TEST_F(ProgramEngineTest, AScriptShowsItsStackBeforeItIsKilled) {
   if (access("/usr/bin/python3", X_OK) != 0) GTEST_SKIP() << "no python";
-  fs::create_directories(dir_ / "scripts");
-  WriteText(
-      dir_ / "scripts/timm_models.py",
-      "import threading\ndef speedup_experiment():\n    print('cpu eval m ', end='', flush=True)\n"
-      "    threading.Event().wait()\nspeedup_experiment()\n");
-  AttemptSpec spec = Spec({"{python}", dir_ / "scripts/timm_models.py", "--output={output}"});
-  spec.experiment.engine = "script";
-  spec.experiment.model = "m";
-  spec.experiment.timeout_ms = 2'000;
-  const End end = Run(spec);
+  const End end = Run(HangingScript());
   ASSERT_TRUE(end.result) << end.returned;
   EXPECT_EQ(end.result->status, "timeout");
   EXPECT_EQ(end.result->phase, plan::Phase::kMeasure) << end.log;
@@ -214,6 +218,73 @@ TEST_F(ProgramEngineTest, CancelFreezeAndThaw) {
   const End ended = end.get();
   EXPECT_EQ(ended.result->outcome, Outcome::kCancelled);
   EXPECT_EQ(ended.result->error, "enough");
+}
+
+// A shell that would say so were it told to end, and would go on.
+constexpr char kDeafToTerm[] = "trap 'echo termed' TERM; echo begun; while :; do sleep 0.01; done";
+
+TEST_F(ProgramEngineTest, WhatStandsStillIsEndedAsItStands) {
+  std::promise<void> started;
+  AttemptObserver observer;
+  observer.log = [&](int64_t offset, std::string_view) {
+    if (offset == 0) started.set_value();
+  };
+  AttemptSpec spec = Shell(kDeafToTerm);
+  const AttemptId id = spec.id;
+  auto end = Start(spec, observer);
+  started.get_future().wait();
+  std::promise<bool> frozen;
+  engine_->Freeze({id}, [&](bool all) { frozen.set_value(all); });
+  EXPECT_TRUE(frozen.get_future().get());
+  engine_->Cancel(id, "revoked");
+  const End ended = end.get();
+  EXPECT_EQ(ended.result->outcome, Outcome::kCancelled);
+  EXPECT_EQ(ended.log, "begun\n") << "it ran in another one's window";
+}
+
+TEST_F(ProgramEngineTest, AGraceIsOverWhenAnotherOnesWindowBegins) {
+  std::promise<void> termed;
+  std::string log;  // the engine's thread's
+  AttemptObserver observer;
+  AttemptSpec spec = Shell(kDeafToTerm);
+  const AttemptId id = spec.id;
+  observer.log = [&](int64_t, std::string_view bytes) {
+    const bool known = log.find("termed") != std::string::npos;
+    log += bytes;
+    if (log == "begun\n") engine_->Cancel(id, "revoked");
+    if (!known && log.find("termed") != std::string::npos) termed.set_value();
+  };
+  auto end = Start(spec, observer);
+  termed.get_future().wait();
+  std::promise<size_t> left;
+  engine_->Freeze({id}, [&](bool all) {
+    EXPECT_TRUE(all);
+    size_t below_lanes = 0;
+    for (const ProcessStat& process : Descendants(getpid())) {
+      if (process.parent != getpid()) ++below_lanes;
+    }
+    left.set_value(below_lanes);
+  });
+  EXPECT_EQ(left.get_future().get(), 0u);
+  engine_->Thaw({id});
+  EXPECT_EQ(end.get().result->outcome, Outcome::kCancelled);
+}
+
+TEST_F(ProgramEngineTest, TheStackOfAHangIsShownAlsoWhenAnotherOnesWindowBegins) {
+  if (access("/usr/bin/python3", X_OK) != 0) GTEST_SKIP() << "no python";
+  std::promise<bool> gone;
+  AttemptObserver observer;
+  AttemptSpec spec = HangingScript();
+  const AttemptId id = spec.id;
+  observer.log = [&](int64_t, std::string_view bytes) {
+    if (bytes.find("time limit") == std::string_view::npos) return;
+    engine_->Freeze({id}, [&](bool all) { gone.set_value(all); });
+  };
+  const End end = Start(spec, observer).get();
+  EXPECT_TRUE(gone.get_future().get());
+  ASSERT_TRUE(end.result) << end.returned;
+  EXPECT_EQ(end.result->status, "timeout");
+  EXPECT_THAT(end.log, HasSubstr("in speedup_experiment"));
 }
 
 // Its sockets close before its children are handed on: swept at the end of file alone, they were

@@ -115,6 +115,55 @@ TEST_F(SlotTest, WhoRunsOutOfMemoryBesideOthersRunsAgainAloneBeforeItIsSaid) {
   EXPECT_EQ(engine_.order, (std::vector<int64_t>{1, 2, 2, 3}));
 }
 
+TEST_F(SlotTest, WhatWasWrongWithAFirstTryIsNotInTheRowOfTheSecond) {
+  Make(2, [](SlotShape* shape) { shape->device_uuid = "GPU-1"; });
+  gpu_state_ = GpuState{900, 0x20};
+  engine_.freezes = false;
+  Lease(7, {1, 2});
+  UntilRunning(2);
+  const AttemptObserver observer = engine_.running[2].second;
+  observer.phase(plan::Phase::kMeasure);
+  for (const DeviceUse use : {DeviceUse::kBenchmark, DeviceUse::kMeasure}) {
+    int64_t flags = 0;
+    observer.window(use, [&](int64_t given) { flags = given; });
+    Until([&] { return flags == kUnfrozenLane; });
+    observer.window_done();
+  }
+  engine_.Finish(2, OutOfMemory());
+  engine_.Pass(1);
+  UntilRunning(2);
+  engine_.Pass(2);
+  Until([&] { return finished_.size() == 2; });
+  EXPECT_FALSE(finished_[1].result().metrics().has_window_flags());
+  EXPECT_FALSE(finished_[1].result().metrics().has_device_clock_mhz());
+  ASSERT_EQ(finished_[1].result().notes_size(), 1);
+  EXPECT_TRUE(absl::StrContains(finished_[1].result().notes(0), "alone"));
+}
+
+TEST_F(SlotTest, WhatWasWrongWithAPreparationIsNotInTheRow) {
+  Make(2);
+  Lease(7, {1});
+  Lease(8, {2}, plan::Start::kWarm);
+  UntilRunning(1);
+  UntilRunning(2);
+  EXPECT_TRUE(engine_.running[2].first.prepare);
+  engine_.freezes = false;
+  int64_t flags = 0;
+  engine_.running[2].second.window(DeviceUse::kBenchmark, [&](int64_t given) { flags = given; });
+  Until([&] { return flags == kUnfrozenLane; });
+  engine_.running[2].second.window_done();
+  WriteText(engine_.running[2].first.cache_dir + "/graph", "compiled");
+  engine_.Pass(2);
+  UntilRunning(2);
+  EXPECT_FALSE(engine_.running[2].first.prepare);
+  engine_.Pass(2);
+  Until([&] { return finished_.size() == 1; });
+  EXPECT_FALSE(finished_[0].result().metrics().has_window_flags());
+  EXPECT_EQ(finished_[0].result().notes_size(), 1) << "that it was prepared";
+  engine_.Pass(1);
+  Until([&] { return slot_->idle(); });
+}
+
 TEST_F(SlotTest, LanesOfADeviceAreFilledWithWhatFits) {
   Make(2, [](SlotShape* shape) {
     shape->device_index = 0;
@@ -251,6 +300,23 @@ TEST_F(SlotTest, ALaneThatRunsOnIsToldAndTheNextWindowForgetsIt) {
   EXPECT_TRUE(absl::StrContains(finished_[1].result().notes(0), "not frozen"));
   engine_.Pass(2);
   Until([&] { return slot_->idle(); });
+}
+
+TEST_F(SlotTest, ALaneThatBeginsToRunInAWindowIsInTheRowOfItsHolder) {
+  Make(2);
+  Lease(7, {1, 2});
+  UntilRunning(2);
+  int64_t flags = -1;
+  engine_.running[1].second.window(DeviceUse::kMeasure, [&](int64_t given) { flags = given; });
+  Until([&] { return flags == 0; });
+  engine_.running[2].second.runs_on();
+  engine_.running[1].second.window_done();
+  engine_.Pass(1);
+  Until([&] { return finished_.size() == 1; });
+  EXPECT_EQ(finished_[0].result().metrics().window_flags(), kUnfrozenLane);
+  engine_.Pass(2);
+  Until([&] { return finished_.size() == 2; });
+  EXPECT_FALSE(finished_[1].result().metrics().has_window_flags());
 }
 
 TEST_F(SlotTest, HowTheDeviceIsIsToldWhileTheWindowLasts) {
