@@ -112,7 +112,7 @@ class KeeperTest : public store::StoreTest {
   // Made by a; known to it.
   std::string MadeByA() {
     keeper_->Joined(WorkerId("a"), HelloOf("a"), false);
-    const std::string id = BuildOn("a");
+    std::string id = BuildOn("a");
     keeper_->Report(WorkerId("a"), ReportOf(id, "ready"));
     return id;
   }

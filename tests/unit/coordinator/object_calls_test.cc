@@ -42,7 +42,7 @@ class ObjectCallsTest : public CoordinatorTest {
     v1::FetchObjectsRequest request;
     request.add_sha256(sha256);
     std::vector<v1::ObjectPieces> pages;
-    const grpc::Status status = Client::Drain(*stub_->FetchObjects(&context, request), &pages);
+    grpc::Status status = Client::Drain(*stub_->FetchObjects(&context, request), &pages);
     for (const v1::ObjectPieces& page : pages) {
       for (const v1::ObjectPiece& piece : page.pieces()) *bytes += piece.data();
     }
