@@ -115,13 +115,19 @@ absl::Status MakeCommand::Collect(const std::string& environments_dir) {
                                        {"dry_run", dry_run_},
                                        {"removed", collected.folders},
                                        {"objects", collected.objects},
-                                       {"object_bytes", collected.object_bytes}}
+                                       {"object_bytes", collected.object_bytes},
+                                       {"receiving", collected.receiving}}
                             .dump()
                             .c_str());
     return absl::OkStatus();
   }
   for (const std::string& path : collected.folders) {
     std::printf("%s %s\n", dry_run_ ? "would remove" : "removed", path.c_str());
+  }
+  if (collected.receiving) {
+    std::printf(
+        "objects stay: an environment is being received on this host; run it again after\n");
+    return absl::OkStatus();
   }
   std::printf("%lld objects, %.1f MiB %s\n", static_cast<long long>(collected.objects),
               static_cast<double>(collected.object_bytes) / (1 << 20),

@@ -31,7 +31,8 @@ absl::Status FileError(const std::string& path) {
   const int error = errno;
   const std::string text = absl::StrCat(path, ": ", strerror(error));
   if (error == ENOENT) return absl::NotFoundError(text);
-  if (error == ENOSPC || error == EDQUOT) return absl::ResourceExhaustedError(text);
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG)
+    return absl::ResourceExhaustedError(text);
   if (error == EACCES || error == EPERM) return absl::PermissionDeniedError(text);
   return absl::UnavailableError(text);
 }

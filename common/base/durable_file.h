@@ -17,8 +17,8 @@ inline constexpr mode_t kReadableByAll = 0666;  // less the caller's umask, as a
 
 // `path` holds `bytes` afterwards, or what it held before: a temporary file beside it, fsync,
 // rename, fsync of the folder. After OK the bytes are on disk. Errors name the path and the
-// system's reason: NotFound (no such folder), ResourceExhausted (disk full), PermissionDenied, else
-// Unavailable.
+// system's reason: NotFound (no such folder), ResourceExhausted (disk or limit full),
+// PermissionDenied, else Unavailable.
 absl::Status WriteFileDurably(const std::string& path, std::string_view bytes,
                               mode_t mode = kPrivateFile);
 

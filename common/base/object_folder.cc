@@ -54,7 +54,8 @@ std::string ObjectFolder::PathOf(std::string_view sha256, std::string_view varia
 }
 
 bool ObjectFolder::Has(std::string_view sha256, std::string_view variant) const {
-  return access(PathOf(sha256, variant).c_str(), F_OK) == 0;
+  struct stat info {};
+  return stat(PathOf(sha256, variant).c_str(), &info) == 0 && info.st_size > 0;
 }
 
 absl::Status ObjectFolder::MakeFolderOf(std::string_view sha256) const {
@@ -62,7 +63,8 @@ absl::Status ObjectFolder::MakeFolderOf(std::string_view sha256) const {
   std::error_code error;
   fs::create_directories(path, error);
   if (!error) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat(path.string(), ": ", error.message()));
+  errno = error.value();
+  return FileError(path.string());
 }
 
 absl::Status ObjectFolder::Put(std::string_view sha256, std::string_view bytes) const {

@@ -1,7 +1,8 @@
 // A folder of files that are named by their SHA-256: FOLDER/ab/abcd…. A file is there whole or not
-// at all. Several processes may use one folder.
+// at all, but for a power cut: files are not synced one by one (gigabytes of small ones), so
+// whoever must not be wrong looks at the size or the digest. Several processes may use one folder.
 //
-// Thread-safe: no state. Errors name the path and what the system said.
+// Thread-safe: no state. Errors name the path and what the system said (FileError's codes).
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,7 @@ class ObjectFolder {
   // `sha256` must be a digest. `variant` is appended to the file's name: another inode with the
   // same content.
   std::string PathOf(std::string_view sha256, std::string_view variant = "") const;
+  // An empty file is none: nothing empty is kept here, and a power cut leaves files empty.
   bool Has(std::string_view sha256, std::string_view variant = "") const;
   // The folder that holds PathOf, made.
   absl::Status MakeFolderOf(std::string_view sha256) const;

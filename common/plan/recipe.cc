@@ -52,13 +52,6 @@ bool IsVersion(const std::string& text) {
          text.back() != '.';
 }
 
-bool IsName(const std::string& name) {
-  return !name.empty() && name.size() <= 64 && name[0] != '.' &&
-         std::all_of(name.begin(), name.end(), [](unsigned char c) {
-           return absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-';
-         });
-}
-
 bool HasControl(const std::string& text) {
   return std::any_of(text.begin(), text.end(),
                      [](unsigned char c) { return absl::ascii_iscntrl(c); });
@@ -66,9 +59,8 @@ bool HasControl(const std::string& text) {
 
 // What holds whoever wrote it. Empty: nothing is wrong.
 std::string WrongOf(const Recipe& r) {
-  if (!IsName(r.name)) {
-    return absl::StrCat("\"", r.name,
-                        "\" cannot name an environment: use letters, digits, '.', '_', '-'");
+  if (const absl::Status named = CheckEnvironmentName(r.name); !named.ok()) {
+    return std::string(named.message());
   }
   if (!IsVersion(r.python) && (r.python.empty() || r.python[0] != '/')) {
     return absl::StrCat("\"python\" is \"", r.python,
@@ -140,6 +132,16 @@ Json ToJson(const Recipe& r, bool with_folders) {
 }
 
 }  // namespace
+
+absl::Status CheckEnvironmentName(const std::string& name) {
+  const bool good = !name.empty() && name.size() <= 64 && name[0] != '.' &&
+                    std::all_of(name.begin(), name.end(), [](unsigned char c) {
+                      return absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-';
+                    });
+  if (good) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "\"", name, "\" cannot name an environment: use letters, digits, '.', '_', '-', at most 64"));
+}
 
 bool IsBuildVariable(std::string_view name) {
   for (const char* known : kVariables) {

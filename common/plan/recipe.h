@@ -55,6 +55,10 @@ std::string RecipeId(const Recipe& recipe);
 // the base, or its hash where it was registered by hand.
 std::string DerivedId(std::string_view name, std::string_view base, std::string_view patch_sha256);
 
+// Names become file names on workers: letters, digits, '.', '_' and '-', not first a '.', at
+// most 64.
+absl::Status CheckEnvironmentName(const std::string& name);
+
 // Whether a build may be given this variable: those that steer compilers, PyTorch's build and pip's
 // way to the network.
 bool IsBuildVariable(std::string_view name);

@@ -70,6 +70,12 @@ absl::Status PutEnvironmentPlace(Database& db, const EnvironmentPlaceRow& row) {
   return put.Bind(row.environment, row.worker, row.state, row.reason, row.at).Run();
 }
 
+absl::Status DeleteEnvironmentPlace(Database& db, const std::string& environment,
+                                    const WorkerId& worker) {
+  Statement remove(db, "DELETE FROM fleet_environment_worker WHERE environment = ? AND worker = ?");
+  return remove.Bind(environment, worker).Run();
+}
+
 absl::Status DeleteEnvironmentPlaces(Database& db, const std::string& environment) {
   Statement remove(db, "DELETE FROM fleet_environment_worker WHERE environment = ?");
   return remove.Bind(environment).Run();

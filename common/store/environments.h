@@ -42,6 +42,8 @@ absl::StatusOr<FleetEnvironments> LoadFleetEnvironments(Database& db);
 // Inserts or replaces, by id.
 absl::Status PutFleetEnvironment(Database& db, const FleetEnvironmentRow& row);
 absl::Status PutEnvironmentPlace(Database& db, const EnvironmentPlaceRow& row);
+absl::Status DeleteEnvironmentPlace(Database& db, const std::string& environment,
+                                    const WorkerId& worker);
 absl::Status DeleteEnvironmentPlaces(Database& db, const std::string& environment);
 
 // Names of environments that an experiment waits for or runs in.

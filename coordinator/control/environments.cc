@@ -45,7 +45,17 @@ void AddObjectsOf(const ObjectFolder& objects, const std::string& manifest,
   }
 }
 
-// What of the objects goes: those of the dropped environments at once, others when they are old.
+// What an environment that is being made is made of.
+void AddPartsOf(const std::string& origin_json, std::set<std::string>* digests) {
+  const Json origin = Json::parse(origin_json, nullptr, /*allow_exceptions=*/false);
+  if (!origin.is_object()) return;
+  if (origin.contains("patch_sha256")) digests->insert(origin.value("patch_sha256", ""));
+  const auto recipe = plan::RecipeFromJson(origin_json);
+  if (!recipe.ok()) return;
+  for (const plan::RecipeWheel& wheel : recipe->wheels) digests->insert(wheel.sha256);
+}
+
+// What of the objects goes: those of `dropped` at once, others when they are old.
 void Sweep(const ObjectFolder& objects, const std::set<std::string>& needed,
            const std::set<std::string>& dropped, bool dry_run,
            v1::CollectEnvironmentsReply* reply) {
@@ -123,7 +133,10 @@ absl::Status CollectEnvironments(const Context& context, store::Database& db,
       AddObjectsOf(*context.objects, manifest, &dropped);
       continue;
     }
-    making = making || environment.state() == "making";
+    if (environment.state() == "making") {
+      making = true;
+      AddPartsOf(environment.origin_json(), &needed);
+    }
     ASSIGN_OR_RETURN(const std::string why,
                      WhyKept(db, environment, in_use, request.unused_for_ms()));
     if (why.empty()) {
@@ -136,10 +149,8 @@ absl::Status CollectEnvironments(const Context& context, store::Database& db,
     }
   }
   if (!request.dry_run() && !ids.empty()) RETURN_IF_ERROR(Drop(context, ids));
-  if (making) {
-    reply->add_kept("objects: an environment is being made");
-    return absl::OkStatus();
-  }
+  // What is being made may be sent with objects of a dropped one, which were found to be there.
+  if (making) dropped.clear();
   Sweep(*context.objects, needed, dropped, request.dry_run(), reply);
   return absl::OkStatus();
 }

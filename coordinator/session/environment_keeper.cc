@@ -18,6 +18,7 @@ constexpr char kReady[] = "ready";
 constexpr char kFailed[] = "failed";
 constexpr char kRemoved[] = "removed";
 constexpr char kUnfit[] = "unfit";
+constexpr char kChanged[] = "changed";
 
 const v1::Environment* FindNamed(const std::vector<v1::Environment>& environments,
                                  const std::string& name) {
@@ -62,7 +63,7 @@ void EnvironmentKeeper::Joined(const WorkerId& id, const v1::Hello& hello, bool 
   worker.environments = {hello.environments().begin(), hello.environments().end()};
   for (auto& [name, entry] : entries_) {
     if (died && entry.row.state == kMaking && entry.row.builder == id &&
-        !HasReady(worker, entry.row.id)) {
+        !HasReady(worker, entry.row)) {
       ++entry.row.deaths;
       entry.log.clear();
       entry.log_begin = 0;
@@ -74,8 +75,10 @@ void EnvironmentKeeper::Joined(const WorkerId& id, const v1::Hello& hello, bool 
       }
     }
     // What failed before may succeed now; what does not fit may after a restart of the worker.
+    // Where it has to be removed is known until it was.
     const auto place = entry.places.find(id);
-    if (place != entry.places.end() && (died || place->second.state != kUnfit)) {
+    if (entry.row.state != kRemoved && place != entry.places.end() &&
+        (died || place->second.state != kUnfit)) {
       entry.places.erase(place);
     }
   }
@@ -83,7 +86,7 @@ void EnvironmentKeeper::Joined(const WorkerId& id, const v1::Hello& hello, bool 
   for (auto& [name, entry] : entries_) ObjectsOfGone(entry, id);
   TellAll(id);
   for (auto& [name, entry] : entries_) {
-    if (worker.sends_objects && HasReady(worker, entry.row.id)) TellOld(entry);
+    if (worker.sends_objects && HasReady(worker, entry.row)) TellOld(entry);
   }
 }
 
@@ -96,17 +99,41 @@ void EnvironmentKeeper::Left(const WorkerId& id) {
 
 void EnvironmentKeeper::Has(
     const WorkerId& id, const google::protobuf::RepeatedPtrField<v1::Environment>& environments) {
-  workers_[id].environments = {environments.begin(), environments.end()};
-  for (auto& [name, entry] : entries_) AskHolder(entry);
+  Worker& worker = workers_[id];
+  worker.environments = {environments.begin(), environments.end()};
+  for (auto& [name, entry] : entries_) {
+    NoteChange(entry, id, worker);
+    AskHolder(entry);
+  }
 }
 
-bool EnvironmentKeeper::HasReady(const Worker& worker, const std::string& id) const {
+// What somebody did on the host itself.
+void EnvironmentKeeper::NoteChange(Entry& entry, const WorkerId& id, const Worker& worker) {
+  const auto place = entry.places.find(id);
+  if (entry.row.state != kReady || place == entry.places.end()) return;
+  const bool has = HasReady(worker, entry.row);
+  if (place->second.state == kReady && !has) {
+    SetPlace(entry, id, kChanged,
+             absl::StrCat("changed or removed on ", HostOf(id),
+                          "; dynbenchctl env build (derive) sends it again"));
+  } else if (place->second.state == kChanged && has) {
+    SetPlace(entry, id, kReady, "");
+  }
+}
+
+// Of one that is not made yet any content, else this build: another one has the same id.
+bool EnvironmentKeeper::HasReady(const Worker& worker,
+                                 const store::FleetEnvironmentRow& row) const {
   return std::any_of(worker.environments.begin(), worker.environments.end(),
-                     [&](const v1::Environment& e) { return e.id() == id; });
+                     [&](const v1::Environment& e) {
+                       return e.id() == row.id && (row.hash.empty() || e.hash() == row.hash);
+                     });
 }
 
 void EnvironmentKeeper::TellAll(const WorkerId& id) {
-  for (auto& [name, entry] : entries_) Tell(entry, id);
+  for (auto& [name, entry] : entries_) {
+    if (entry.row.state != kRemoved || MayHave(entry, id)) Tell(entry, id);
+  }
 }
 
 void EnvironmentKeeper::Tell(Entry& entry, const WorkerId& id) {
@@ -131,8 +158,8 @@ void EnvironmentKeeper::Tell(Entry& entry, const WorkerId& id) {
     const auto place = entry.places.find(id);
     if (place != entry.places.end() && place->second.state == kUnfit) return;
     // One that cannot say what it lacks is told when there is nothing to lack.
-    if (!found->second.sends_objects && !HasReady(found->second, row.id) &&
-        !entry.wanted.complete() && FindHolder(entry)) {
+    if (!found->second.sends_objects && !HasReady(found->second, row) && !entry.wanted.complete() &&
+        FindHolder(entry)) {
       if (place != entry.places.end()) entry.places.erase(place);
       entry.wanted.WantAll();
       return AskHolder(entry);
@@ -141,7 +168,7 @@ void EnvironmentKeeper::Tell(Entry& entry, const WorkerId& id) {
     order.set_manifest_sha256(row.manifest);
     order.set_origin_json(row.origin_json);
     order.set_libraries(row.libraries);
-  } else if (row.state == kRemoved && HasReady(found->second, row.id)) {
+  } else if (row.state == kRemoved) {
     order.set_action("remove");
   } else {
     return;
@@ -152,9 +179,39 @@ void EnvironmentKeeper::Tell(Entry& entry, const WorkerId& id) {
 void EnvironmentKeeper::Push(Entry& entry) {
   for (const auto& [id, worker] : workers_) {
     const auto place = entry.places.find(id);
-    if (place != entry.places.end() && place->second.state == kReady) continue;
+    const bool ready = place != entry.places.end() && place->second.state == kReady;
+    if (ready && HasReady(worker, entry.row)) continue;
     Tell(entry, id);
   }
+}
+
+// One that somebody changed is not in a worker's list, nor is what is left of one whose making or
+// removal was cut off: whoever may have any of it is told until it has said that nothing is left.
+void EnvironmentKeeper::Remove(Entry& entry, const std::string& reason) {
+  entry.row.state = kRemoved;
+  entry.row.reason = reason;
+  entry.wanted = WantedObjects();
+  Save(entry);
+  for (const auto& [id, unused] : workers_) {
+    entry.places.try_emplace(id);
+    Tell(entry, id);
+  }
+}
+
+void EnvironmentKeeper::OnRemoved(Entry& entry, const WorkerId& worker) {
+  if (entry.places.erase(worker) == 0) return;
+  services_.commit([id = entry.row.id, worker](store::Database& db) {
+    return store::DeleteEnvironmentPlace(db, id, worker);
+  });
+}
+
+bool EnvironmentKeeper::MayHave(const Entry& entry, const WorkerId& id) const {
+  if (entry.places.count(id) > 0) return true;
+  const auto worker = workers_.find(id);
+  if (worker == workers_.end()) return false;
+  const std::vector<v1::Environment>& all = worker->second.environments;
+  return std::any_of(all.begin(), all.end(),
+                     [&](const v1::Environment& e) { return e.id() == entry.row.id; });
 }
 
 void EnvironmentKeeper::Report(const WorkerId& worker, const v1::EnvironmentReport& report) {
@@ -167,6 +224,7 @@ void EnvironmentKeeper::Report(const WorkerId& worker, const v1::EnvironmentRepo
   if (entry.row.state == kMaking && entry.row.builder == worker) {
     return OnBuilder(entry, worker, report);
   }
+  if (entry.row.state == kRemoved && report.state() == kRemoved) return OnRemoved(entry, worker);
   if (entry.row.state != kReady) return;
   if (report.state() == "lacking") return OnLacking(entry, worker, report);
   if (report.state() == "sending") {
@@ -179,7 +237,7 @@ void EnvironmentKeeper::Report(const WorkerId& worker, const v1::EnvironmentRepo
 
 void EnvironmentKeeper::AddReady(const WorkerId& id, const store::FleetEnvironmentRow& row) {
   Worker& worker = workers_[id];
-  if (HasReady(worker, row.id)) return;
+  if (HasReady(worker, row)) return;
   v1::Environment& environment = worker.environments.emplace_back();
   environment.set_name(row.name);
   environment.set_id(row.id);
@@ -198,10 +256,7 @@ void EnvironmentKeeper::OnBuilder(Entry& entry, const WorkerId& worker,
   // Before the new one: one name is ready once.
   for (auto& [id, other] : entries_) {
     if (id == row.id || other.row.name != row.name || other.row.state != kReady) continue;
-    other.row.state = kRemoved;
-    other.row.reason = absl::StrCat("replaced by ", row.id.substr(0, 12));
-    Save(other);
-    for (const auto& [other_worker, unused] : workers_) Tell(other, other_worker);
+    Remove(other, absl::StrCat("replaced by ", row.id.substr(0, 12)));
   }
   row.state = kReady;
   row.reason.clear();
@@ -243,11 +298,13 @@ void EnvironmentKeeper::SetPlace(Entry& entry, const WorkerId& worker, const std
   Place& place = entry.places[worker];
   const bool same = place.state == state && place.reason == reason;
   place = {state, reason};
-  if (same || (state != kReady && state != kFailed && state != kUnfit)) return;
+  const bool kept = state == kReady || state == kFailed || state == kUnfit;
+  if (same || (!kept && state != kChanged)) return;
   if (state != kReady) {
     spdlog::warn("environment {} on worker {} is {}: {}", entry.row.name, worker.value, state,
                  reason);
   }
+  if (!kept) return;  // seen again at the worker's next Hello
   services_.commit(
       [row = store::EnvironmentPlaceRow{entry.row.id, worker, state, reason, services_.now()}](
           store::Database& db) { return store::PutEnvironmentPlace(db, row); });
@@ -325,6 +382,8 @@ absl::StatusOr<v1::FleetEnvironment> EnvironmentKeeper::Derive(
     return absl::InvalidArgumentError(absl::StrCat(
         "the derived environment would replace its base ", row.name, "; give another --name"));
   }
+  RETURN_IF_ERROR(Annotate(plan::CheckEnvironmentName(row.name),
+                           "the derived environment; give another --name"));
   row.id = plan::DerivedId(row.name, base, request.patch_sha256());
   row.kind = "derived";
   row.origin_json = nlohmann::json{{"schema", "dynbench.derivation/1"},
@@ -349,7 +408,8 @@ absl::StatusOr<v1::FleetEnvironment> EnvironmentKeeper::Want(
     if (entry.row.state == kReady && (FindHolder(entry) || !AnyLacking(entry))) {
       entry.wanted.ForgiveAll();
       std::erase_if(entry.places, [](const auto& place) {
-        return place.second.state == kUnfit || place.second.state == kFailed;
+        return place.second.state == kUnfit || place.second.state == kFailed ||
+               place.second.state == kChanged;
       });
       Push(entry);
       return Describe(entry);
@@ -468,13 +528,7 @@ void EnvironmentKeeper::Drop(const std::vector<std::string>& ids, const std::str
   for (const std::string& id : ids) {
     const auto found = entries_.find(id);
     if (found == entries_.end()) continue;
-    Entry& entry = found->second;
-    entry.row.state = kRemoved;
-    entry.row.reason = reason;
-    entry.places.clear();
-    entry.wanted = WantedObjects();
-    Save(entry);
-    for (const auto& [worker, unused] : workers_) Tell(entry, worker);
+    Remove(found->second, reason);
   }
 }
 

@@ -71,6 +71,7 @@ class EnvironmentKeeper {
   };
   struct Entry {
     store::FleetEnvironmentRow row;
+    // Of one that is removed: who has not said yet that nothing of it is left.
     std::map<WorkerId, Place> places;
     std::string progress;  // of the builder
     std::string log;
@@ -100,7 +101,11 @@ class EnvironmentKeeper {
   void Fail(Entry& entry, const std::string& reason);
   void Save(const Entry& entry);
   v1::FleetEnvironment Describe(const Entry& entry) const;
-  bool HasReady(const Worker& worker, const std::string& id) const;
+  bool HasReady(const Worker& worker, const store::FleetEnvironmentRow& row) const;
+  bool MayHave(const Entry& entry, const WorkerId& worker) const;
+  void NoteChange(Entry& entry, const WorkerId& id, const Worker& worker);
+  void Remove(Entry& entry, const std::string& reason);
+  void OnRemoved(Entry& entry, const WorkerId& worker);
   // It has it, though the list of what it has registered has not come yet.
   void AddReady(const WorkerId& worker, const store::FleetEnvironmentRow& row);
 

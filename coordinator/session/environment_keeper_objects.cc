@@ -20,7 +20,7 @@ constexpr char kLacking[] = "lacking";
 WorkerId EnvironmentKeeper::FindHolder(const Entry& entry) const {
   WorkerId holder;
   for (const auto& [id, worker] : workers_) {
-    if (!worker.connected || !worker.sends_objects || !HasReady(worker, entry.row.id)) continue;
+    if (!worker.connected || !worker.sends_objects || !HasReady(worker, entry.row)) continue;
     if (entry.wanted.unable().count(id) > 0) continue;
     if (!holder || id == entry.row.builder) holder = id;
   }
@@ -36,7 +36,7 @@ bool EnvironmentKeeper::IsLacking(const Entry& entry, const WorkerId& id) const 
   if (place != entry.places.end() && place->second.state == kLacking) return true;
   // One that cannot say so waits for all of it.
   return !worker->second.sends_objects && place == entry.places.end() && !entry.wanted.empty() &&
-         !HasReady(worker->second, entry.row.id);
+         !HasReady(worker->second, entry.row);
 }
 
 bool EnvironmentKeeper::AnyLacking(const Entry& entry) const {
@@ -91,7 +91,7 @@ void EnvironmentKeeper::TellLacking(Entry& entry) {
     const auto place = entry.places.find(id);
     const bool lacks = place != entry.places.end() && place->second.state == kLacking;
     if (lacks) entry.places.erase(place);
-    if (lacks || (!worker.sends_objects && !HasReady(worker, entry.row.id))) Tell(entry, id);
+    if (lacks || (!worker.sends_objects && !HasReady(worker, entry.row))) Tell(entry, id);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "coordinator/session/object_calls.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <fstream>
 #include <memory>
@@ -8,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/sha256.h"
+#include "common/base/status.h"
 #include "coordinator/session/page_stream.h"
 #include "coordinator/session/rpc_status.h"
 #include "proto/dynbench/keepalive.h"
@@ -16,6 +19,13 @@ namespace dynbench::session {
 namespace {
 
 constexpr int kDigestsOfCall = 10'000;
+
+// What the coordinator's own disk says must not look like a coordinator that is away: whoever sends
+// would try again for ever.
+absl::Status OfThisHost(const absl::Status& status) {
+  if (!absl::IsUnavailable(status)) return status;
+  return absl::InternalError(absl::StrCat("on the coordinator: ", std::string(status.message())));
+}
 
 absl::Status CheckDigests(const google::protobuf::RepeatedPtrField<std::string>& digests) {
   if (digests.size() > kDigestsOfCall) {
@@ -45,7 +55,7 @@ class PutObjects : public grpc::ServerReadReactor<v1::ObjectPieces> {
                           : ToGrpc(absl::DataLossError("the last object was cut off")));
     }
     for (const v1::ObjectPiece& piece : pieces_.pieces()) {
-      const absl::Status stored = Take(piece);
+      const absl::Status stored = OfThisHost(Take(piece));
       if (stored.ok()) continue;
       writer_.reset();
       return Finish(ToGrpc(stored));
@@ -87,21 +97,29 @@ struct Sending {
   std::vector<std::string> digests;
   size_t next = 0;
   std::ifstream file;
-  bool open = false;
+  std::unique_ptr<Sha256> hash;  // of the one that is open
 };
+
+// An object that a power cut damaged must not stay: it would look as if it were there.
+absl::Status CheckWhole(const ObjectFolder& objects, const std::string& digest, Sha256& hash) {
+  if (hash.Hex() == digest) return absl::OkStatus();
+  unlink(objects.PathOf(digest).c_str());
+  return absl::DataLossError(absl::StrCat("object ", digest, " of the coordinator was damaged and ",
+                                          "is removed; ask again (dynbenchctl env build, derive)"));
+}
 
 absl::StatusOr<Page> FillPage(const ObjectFolder& objects, Sending& sending,
                               v1::ObjectPieces* page) {
   size_t room = proto::kChunkBytes;
   while (sending.next < sending.digests.size() && room > 0) {
     const std::string& digest = sending.digests[sending.next];
-    if (!sending.open) {
+    if (sending.hash == nullptr) {
       sending.file = std::ifstream(objects.PathOf(digest), std::ios::binary);
       if (!sending.file) {
         return absl::NotFoundError(absl::StrCat("the coordinator has no object ", digest,
                                                 "; build the environment again"));
       }
-      sending.open = true;
+      sending.hash = std::make_unique<Sha256>();
     }
     v1::ObjectPiece& piece = *page->add_pieces();
     piece.set_sha256(digest);
@@ -110,12 +128,14 @@ absl::StatusOr<Page> FillPage(const ObjectFolder& objects, Sending& sending,
     sending.file.read(data.data(), static_cast<std::streamsize>(room));
     data.resize(static_cast<size_t>(sending.file.gcount()));
     room -= data.size();
+    sending.hash->Add(data);
     if (sending.file.bad()) {
-      return absl::UnavailableError(absl::StrCat("object ", digest, " cannot be read"));
+      return absl::InternalError(absl::StrCat("object ", digest, " cannot be read"));
     }
     if (!sending.file.eof() && sending.file.peek() != std::ifstream::traits_type::eof()) continue;
+    RETURN_IF_ERROR(CheckWhole(objects, digest, *sending.hash));
     piece.set_last(true);
-    sending.open = false;
+    sending.hash.reset();
     ++sending.next;
   }
   return sending.next == sending.digests.size() ? Page::kLast : Page::kMore;

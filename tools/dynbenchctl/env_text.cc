@@ -46,8 +46,9 @@ std::string FleetEnvironmentsText(const std::vector<v1::FleetEnvironment>& envir
   for (const v1::FleetEnvironment& e : environments) {
     std::string note = FirstLine(e.reason());
     for (const v1::EnvironmentPlace& place : e.places()) {
-      if (note.empty() &&
-          (place.state() == "unfit" || place.state() == "failed" || place.state() == "lacking")) {
+      const bool bad = place.state() == "unfit" || place.state() == "failed" ||
+                       place.state() == "lacking" || place.state() == "changed";
+      if (note.empty() && bad) {
         note = absl::StrCat(place.host(), ": ", FirstLine(place.reason()));
       }
     }

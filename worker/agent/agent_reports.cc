@@ -5,6 +5,7 @@
 
 #include "common/base/time.h"
 #include "proto/dynbench/convert.h"
+#include "proto/dynbench/keepalive.h"
 #include "spdlog/spdlog.h"
 #include "worker/agent/agent.h"
 #include "worker/agent/messages.h"

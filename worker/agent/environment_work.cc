@@ -21,6 +21,7 @@
 #include "spdlog/spdlog.h"
 #include "worker/environments/collect.h"
 #include "worker/environments/places.h"
+#include "worker/environments/take_files.h"
 #include "worker/host/durable_file.h"
 #include "worker/process/spawn.h"
 #include "worker/process/unique_fd.h"
@@ -56,8 +57,15 @@ std::optional<Environment> MadeWith(const std::string& environments_dir, const s
   return std::nullopt;
 }
 
-std::string PrefixOf(const Environment& environment) {
-  return fs::path(environment.facts.python).parent_path().parent_path().string();
+bool IsRegistered(const std::string& environments_dir, const std::string& id) {
+  const auto all = LoadEnvironments(environments_dir, nullptr);
+  return std::any_of(all.begin(), all.end(), [&](const auto& e) { return e.second.id == id; });
+}
+
+bool IsAnythingOf(const std::string& environments_dir, const std::string& id) {
+  return IsRegistered(environments_dir, id) ||
+         access(FolderOfEnvironment(environments_dir, id).c_str(), F_OK) == 0 ||
+         access(ManifestPath(environments_dir, id).c_str(), F_OK) == 0;
 }
 
 // Whether what `file` is in the environment at `prefix` is also in the one at `base`: the same
@@ -80,7 +88,7 @@ bool IsFileOf(const std::string& base, const std::string& prefix, const Manifest
 EnvironmentWork::EnvironmentWork(Services services)
     : services_(std::move(services)),
       store_(services_.environments_dir),
-      transfer_(services_.channel, &store_),
+      transfer_(services_.channel, &store_, [this](const absl::Status& s) { TriesAgain(s); }),
       thread_([this] { thread_loop_.Run(); }) {}
 
 EnvironmentWork::~EnvironmentWork() {
@@ -93,13 +101,17 @@ EnvironmentWork::~EnvironmentWork() {
 }
 
 void EnvironmentWork::Order(const v1::EnvironmentOrder& order) {
-  if (!IsSha256Hex(order.id()) || !CheckEnvironmentName(order.name()).ok()) {
-    spdlog::warn("an order for an environment with a bad id or name is left out");
+  if (!IsSha256Hex(order.id())) {
+    spdlog::warn("an order for an environment with a bad id is left out");
     return;
   }
-  // Told at every Hello: what is there needs no rest.
-  if (order.action() == "install" && MadeWith(services_.environments_dir, order.id())) {
-    return Tell(order.id(), "ready", "");
+  if (const absl::Status name = CheckEnvironmentName(order.name()); !name.ok()) {
+    return Tell(order.id(), "failed", std::string(name.message()));
+  }
+  // Told at every Hello: what is there, or is gone already, needs no rest.
+  if (order.action() == "install" && IsInstalled(order)) return Tell(order.id(), "ready", "");
+  if (order.action() == "remove" && !IsAnythingOf(services_.environments_dir, order.id())) {
+    return Tell(order.id(), "removed", "");
   }
   if (order.action() != kSend) {
     for (const v1::EnvironmentOrder& other : orders_) {
@@ -110,6 +122,13 @@ void EnvironmentWork::Order(const v1::EnvironmentOrder& order) {
   orders_.push_back(order);
   services_.wants_rest();
   SlotsChanged();
+}
+
+// The very build that the order names: another one of the same recipe has the same id.
+bool EnvironmentWork::IsInstalled(const v1::EnvironmentOrder& order) const {
+  if (!MadeWith(services_.environments_dir, order.id())) return false;
+  const auto digest = Sha256OfFile(ManifestPath(services_.environments_dir, order.id()));
+  return digest.ok() && *digest == order.manifest_sha256();
 }
 
 void EnvironmentWork::NewSession() {
@@ -140,6 +159,7 @@ void EnvironmentWork::Begin() {
 
 void EnvironmentWork::Run(const v1::EnvironmentOrder& order) {
   Outcome outcome;
+  moving_ = {order.id(), order.action() == kSend ? "sending" : "fetching"};
   const absl::Status status = Carry(order, &outcome);
   if (stopping_) return;
   v1::EnvironmentReport& report = outcome.report;
@@ -206,27 +226,34 @@ absl::Status EnvironmentWork::Make(const v1::EnvironmentOrder& order,
     ASSIGN_OR_RETURN(const plan::Recipe recipe, plan::RecipeFromJson(order.recipe_json()));
     for (const plan::RecipeWheel& wheel : recipe.wheels) {
       objects.push_back(
-          {wheel.sha256, false, 0,
+          {wheel.sha256, false, kAnySize,
            absl::StrCat(folder, "/wheels/", fs::path(wheel.file).filename().string())});
     }
     const std::string path = folder + "/recipe.json";
     RETURN_IF_ERROR(WriteFileDurably(path, order.recipe_json()));
     words = {"build", path, "--wheels-dir", folder + "/wheels", "--of-fleet"};
   } else {
-    objects.push_back({order.patch_sha256(), false, 0, folder + "/changes.patch"});
+    objects.push_back({order.patch_sha256(), false, kAnySize, folder + "/changes.patch"});
     words = {"derive", order.base(), "--patch",   folder + "/changes.patch",
              "--name", order.name(), "--of-fleet"};
   }
   Tell(order.id(), "fetching", "what it is made of");
-  RETURN_IF_ERROR(transfer_.Fetch(objects, [](int64_t, int64_t, int64_t) {}));
-  for (const ObjectToMove& object : objects) {
-    RETURN_IF_ERROR(store_.LinkTo({"", false, 1, object.sha256}, object.path));
-  }
+  RETURN_IF_ERROR(FetchParts(objects));
   Tell(order.id(), "making", "");
   absl::Status made = RunTool(order, words);
   fs::remove_all(folder, error);
   RETURN_IF_ERROR(made);
   return SendMade(order, ready);
+}
+
+absl::Status EnvironmentWork::FetchParts(const std::vector<ObjectToMove>& objects) {
+  ASSIGN_OR_RETURN(const UniqueFd kept, KeepReceived(services_.environments_dir));
+  RETURN_IF_ERROR(transfer_.Fetch(objects, [](int64_t, int64_t, int64_t) {}));
+  for (const ObjectToMove& object : objects) {
+    RETURN_IF_ERROR(store_.Verify(object.sha256));
+    RETURN_IF_ERROR(store_.LinkTo({"", false, kAnySize, object.sha256}, object.path));
+  }
+  return absl::OkStatus();
 }
 
 ObjectToMove EnvironmentWork::ObjectOf(const ManifestFile& file) const {
@@ -313,23 +340,46 @@ absl::Status EnvironmentWork::SendAsked(const v1::EnvironmentOrder& order) {
   return SendObjects(order.id(), objects);
 }
 
+// What the coordinator has not either has to come to it first; the slots do not wait for that.
+absl::Status EnvironmentWork::FetchOrLack(const std::vector<ObjectToMove>& objects,
+                                          const ObjectTransfer::Progress& progress,
+                                          std::vector<std::string>* lacking) {
+  const auto ask = [&]() -> absl::Status {
+    std::vector<ObjectToMove> wanted, missing;
+    for (const ObjectToMove& object : objects) {
+      const ManifestFile file = {"", object.executable, object.size_bytes, object.sha256};
+      if (!store_.HasWhole(file)) wanted.push_back(object);
+    }
+    if (wanted.empty()) return absl::OkStatus();
+    RETURN_IF_ERROR(transfer_.Missing(wanted, &missing));
+    for (const ObjectToMove& object : missing) lacking->push_back(object.sha256);
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(ask());
+  if (!lacking->empty()) return absl::OkStatus();
+  absl::Status fetched = transfer_.Fetch(objects, progress);
+  // It was swept there meanwhile, or was damaged: a holder has it.
+  if (absl::IsNotFound(fetched) || absl::IsDataLoss(fetched)) {
+    RETURN_IF_ERROR(ask());
+    if (!lacking->empty()) return absl::OkStatus();
+  }
+  return fetched;
+}
+
 absl::Status EnvironmentWork::Install(const v1::EnvironmentOrder& order,
                                       std::vector<std::string>* lacking) {
-  if (MadeWith(services_.environments_dir, order.id())) return absl::OkStatus();
-  // What the coordinator has not either has to come to it first; the slots do not wait for that.
-  const auto lacks = [&](const std::vector<ObjectToMove>& objects) -> absl::StatusOr<bool> {
-    std::vector<ObjectToMove> missing;
-    RETURN_IF_ERROR(transfer_.Missing(objects, &missing));
-    for (const ObjectToMove& object : missing) lacking->push_back(object.sha256);
-    return !missing.empty();
-  };
-  const ObjectToMove manifest_object = {order.manifest_sha256(), false, 0, ""};
-  if (!store_.Has(order.manifest_sha256())) {
-    ASSIGN_OR_RETURN(const bool lacks_it, lacks({manifest_object}));
-    if (lacks_it) return absl::OkStatus();
+  if (IsInstalled(order)) return absl::OkStatus();
+  // Another build under the same id is not offered any more, whatever comes of this.
+  if (IsRegistered(services_.environments_dir, order.id())) {
+    RETURN_IF_ERROR(ForgetMade(services_.environments_dir, order.id()));
   }
+  // Until an environment has them.
+  ASSIGN_OR_RETURN(const UniqueFd kept, KeepReceived(services_.environments_dir));
+  const ObjectToMove manifest_object = {order.manifest_sha256()};
   const auto no_progress = [](int64_t, int64_t, int64_t) {};
-  RETURN_IF_ERROR(transfer_.Fetch({manifest_object}, no_progress));
+  RETURN_IF_ERROR(FetchOrLack({manifest_object}, no_progress, lacking));
+  if (!lacking->empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(store_.Verify(order.manifest_sha256()));
   ASSIGN_OR_RETURN(const std::string text,
                    ReadWholeFile(store_.folder().PathOf(order.manifest_sha256())));
   ASSIGN_OR_RETURN(const Manifest manifest, ManifestFromJson(text));
@@ -338,18 +388,18 @@ absl::Status EnvironmentWork::Install(const v1::EnvironmentOrder& order,
   }
   // Before anything is moved for nothing.
   RETURN_IF_ERROR(CheckFits(manifest.platform));
-  TakeFromOthers(order, manifest);
+  RETURN_IF_ERROR(TakeFromOthers(order, manifest));
   std::vector<ObjectToMove> objects;
   for (const ManifestFile& file : manifest.files) {
-    if (file.size_bytes == 0 || store_.Has(file.sha256)) continue;
-    objects.push_back({file.sha256, file.executable, file.size_bytes, ""});
+    if (file.size_bytes == 0 || store_.HasWhole(file)) continue;
+    objects.push_back({file.sha256, file.executable, file.size_bytes});
   }
-  ASSIGN_OR_RETURN(const bool lacks_some, lacks(objects));
-  if (lacks_some) return absl::OkStatus();
-  Tell(order.id(), "fetching", Progress(0, static_cast<int64_t>(objects.size()), 0));
-  RETURN_IF_ERROR(transfer_.Fetch(objects, [&](int64_t done, int64_t all, int64_t bytes) {
+  const auto progress = [&](int64_t done, int64_t all, int64_t bytes) {
     Tell(order.id(), "fetching", Progress(done, all, bytes));
-  }));
+  };
+  progress(0, static_cast<int64_t>(objects.size()), 0);
+  RETURN_IF_ERROR(FetchOrLack(objects, progress, lacking));
+  if (!lacking->empty()) return absl::OkStatus();
   RETURN_IF_ERROR(MakePrivateFolder(services_.environments_dir + "/manifests"));
   RETURN_IF_ERROR(WriteFileDurably(ManifestPath(services_.environments_dir, order.id()), text));
   const std::string origin =
@@ -364,34 +414,26 @@ absl::Status EnvironmentWork::Install(const v1::EnvironmentOrder& order,
   return made;
 }
 
-// A file of an environment with the same libraries that has the same path and size is hashed, and
-// need not be sent if it is the same one.
-void EnvironmentWork::TakeFromOthers(const v1::EnvironmentOrder& order,
-                                     const Manifest& manifest) const {
-  if (order.libraries().empty()) return;
+absl::Status EnvironmentWork::TakeFromOthers(const v1::EnvironmentOrder& order,
+                                             const Manifest& manifest) const {
+  if (order.libraries().empty()) return absl::OkStatus();
   for (const auto& [name, environment] : LoadEnvironments(services_.environments_dir, nullptr)) {
     if (EnvironmentHash(environment.files) != order.libraries()) continue;
-    const fs::path prefix = PrefixOf(environment);
-    int64_t taken = 0;
-    for (const ManifestFile& file : manifest.files) {
-      if (file.size_bytes == 0 || store_.Has(file.sha256) || stopping_) continue;
-      std::error_code error;
-      const fs::path path = prefix / file.path;
-      if (!fs::is_regular_file(path, error) ||
-          static_cast<int64_t>(fs::file_size(path, error)) != file.size_bytes) {
-        continue;
-      }
-      const auto digest = Sha256OfFile(path.string());
-      if (!digest.ok() || *digest != file.sha256) continue;
-      taken += store_.Adopt(path.string(), file, /*ours=*/!environment.id.empty()).ok() ? 1 : 0;
-    }
+    ASSIGN_OR_RETURN(const int64_t taken, TakeFiles(manifest, environment, store_, stopping_));
     spdlog::info("{} files of environment {} are those of {}", taken, order.name(), name);
   }
+  return absl::OkStatus();
 }
 
 absl::Status EnvironmentWork::Remove(const v1::EnvironmentOrder& order) {
   RETURN_IF_ERROR(ForgetMade(services_.environments_dir, order.id()));
-  return CollectEnvironments(services_.environments_dir, /*dry_run=*/false).status();
+  ASSIGN_OR_RETURN(const Collected collected,
+                   CollectEnvironments(services_.environments_dir, /*dry_run=*/false));
+  if (collected.receiving) {
+    spdlog::info("objects of {} stay until the next removal: another worker receives",
+                 order.name());
+  }
+  return absl::OkStatus();
 }
 
 absl::Status EnvironmentWork::RunTool(const v1::EnvironmentOrder& order,
@@ -470,6 +512,12 @@ void EnvironmentWork::SendLog() {
     log_sent_ += static_cast<int64_t>(report.log().size());
     services_.report(report);
   }
+}
+
+void EnvironmentWork::TriesAgain(const absl::Status& why) {
+  const std::string reason(why.message());
+  spdlog::warn("objects are moved again and again until the coordinator answers: {}", reason);
+  Tell(moving_.first, moving_.second, "tries again: " + reason);
 }
 
 void EnvironmentWork::Tell(const std::string& id, const std::string& state,

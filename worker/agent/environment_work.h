@@ -62,6 +62,13 @@ class EnvironmentWork {
   void Run(const v1::EnvironmentOrder& order);
   absl::Status Carry(const v1::EnvironmentOrder& order, Outcome* outcome);
   absl::Status Make(const v1::EnvironmentOrder& order, v1::EnvironmentReport* ready);
+  bool IsInstalled(const v1::EnvironmentOrder& order) const;
+  // What it is built or derived of, to the places that it names.
+  absl::Status FetchParts(const std::vector<ObjectToMove>& objects);
+  // Fetches what is not here, unless there is any that the coordinator has not (`lacking`).
+  absl::Status FetchOrLack(const std::vector<ObjectToMove>& objects,
+                           const ObjectTransfer::Progress& progress,
+                           std::vector<std::string>* lacking);
   absl::Status Install(const v1::EnvironmentOrder& order, std::vector<std::string>* lacking);
   absl::Status Remove(const v1::EnvironmentOrder& order);
   // What the coordinator gets of one that was made here.
@@ -70,10 +77,12 @@ class EnvironmentWork {
   absl::Status SendAsked(const v1::EnvironmentOrder& order);
   absl::Status SendObjects(const std::string& id, const std::vector<ObjectToMove>& objects);
   ObjectToMove ObjectOf(const ManifestFile& file) const;
-  void TakeFromOthers(const v1::EnvironmentOrder& order, const Manifest& manifest) const;
+  // Files of environments with the same libraries.
+  absl::Status TakeFromOthers(const v1::EnvironmentOrder& order, const Manifest& manifest) const;
   absl::Status RunTool(const v1::EnvironmentOrder& order, std::vector<std::string> words);
   void Log(const std::string& id, std::string_view bytes);
   void Tell(const std::string& id, const std::string& state, const std::string& reason);
+  void TriesAgain(const absl::Status& why);
 
   // On the loop.
   void Finished(const std::vector<v1::EnvironmentReport>& reports);
@@ -85,6 +94,7 @@ class EnvironmentWork {
   ObjectTransfer transfer_;
   std::atomic<bool> stopping_{false};
   std::atomic<pid_t> child_{0};
+  std::pair<std::string, std::string> moving_;  // of the thread: id and state that are told
 
   // Of the loop.
   std::deque<v1::EnvironmentOrder> orders_;  // the first is carried out when `begun_`

@@ -17,12 +17,21 @@ constexpr size_t kObjectsOfCall = 500;
 constexpr int64_t kBytesOfCall = int64_t{64} << 20;
 constexpr size_t kDigestsOfCall = 5'000;
 constexpr std::chrono::milliseconds kPause{500};
-// A call that makes no progress for so long is dead, whatever TCP says; the longest object at the
-// slowest link that is of use.
+// A call that lasts so much longer than its bytes on the slowest link that is of use is dead,
+// whatever TCP says. An object begins anew with its call, so the limit grows with it.
 constexpr std::chrono::minutes kCallLimit{30};
+constexpr int64_t kSlowestBytesOfSecond = int64_t{256} << 10;
+constexpr int64_t kLargestUnknown = int64_t{4} << 30;  // a wheel
 
 absl::Status FromGrpc(const grpc::Status& status) {
   return {static_cast<absl::StatusCode>(status.error_code()), status.error_message()};
+}
+
+// What this host's own disk says must not be taken for a coordinator that is away: that is waited
+// for.
+absl::Status OfThisHost(const absl::Status& status) {
+  if (!absl::IsUnavailable(status)) return status;
+  return absl::InternalError(absl::StrCat("on this host: ", std::string(status.message())));
 }
 
 // Where a call ends that begins at `first`.
@@ -30,17 +39,26 @@ size_t EndOfBatch(const std::vector<ObjectToMove>& objects, size_t first) {
   int64_t bytes = 0;
   size_t end = first;
   while (end < objects.size() && end - first < kObjectsOfCall && bytes < kBytesOfCall) {
-    bytes += objects[end++].size_bytes;
+    bytes += std::max<int64_t>(objects[end++].size_bytes, 0);
   }
   return end;
+}
+
+int64_t BytesOf(const std::vector<ObjectToMove>& objects, size_t first, size_t end) {
+  int64_t bytes = 0;
+  for (size_t i = first; i < end; ++i) {
+    bytes += objects[i].size_bytes == kAnySize ? kLargestUnknown : objects[i].size_bytes;
+  }
+  return bytes;
 }
 
 }  // namespace
 
 class ObjectTransfer::Call {
  public:
-  explicit Call(ObjectTransfer* transfer) : transfer_(transfer) {
-    context_.set_deadline(std::chrono::system_clock::now() + kCallLimit);
+  explicit Call(ObjectTransfer* transfer, int64_t bytes = 0) : transfer_(transfer) {
+    context_.set_deadline(std::chrono::system_clock::now() + kCallLimit +
+                          std::chrono::seconds(bytes / kSlowestBytesOfSecond));
     MutexLock lock(transfer_->mu_);
     transfer_->context_ = &context_;
     if (transfer_->cancelled_) context_.TryCancel();
@@ -64,6 +82,7 @@ void ObjectTransfer::Cancel() {
 }
 
 absl::Status ObjectTransfer::Again(const std::function<absl::Status()>& once) {
+  std::string told;
   while (true) {
     absl::Status status = once();
     if (cancelled_) return absl::CancelledError("the worker is stopping");
@@ -71,6 +90,8 @@ absl::Status ObjectTransfer::Again(const std::function<absl::Status()>& once) {
         !absl::IsCancelled(status)) {
       return status;
     }
+    if (again_ != nullptr && told != status.message()) again_(status);
+    told = std::string(status.message());
     MutexLock lock(mu_);
     if (!cancelled_) wake_.WaitFor(mu_, kPause);
   }
@@ -108,7 +129,7 @@ absl::Status ObjectTransfer::Missing(const std::vector<ObjectToMove>& objects,
 
 absl::Status ObjectTransfer::SendBatch(const std::vector<ObjectToMove>& objects, size_t first,
                                        size_t end) {
-  Call call(this);
+  Call call(this, BytesOf(objects, first, end));
   v1::PutObjectsReply reply;
   const auto writer = stub_->PutObjects(call.context(), &reply);
   v1::ObjectPieces pieces;
@@ -154,7 +175,7 @@ absl::Status ObjectTransfer::Send(const std::vector<ObjectToMove>& objects,
     for (size_t first = 0; first < missing.size();) {
       const size_t end = EndOfBatch(missing, first);
       RETURN_IF_ERROR(SendBatch(missing, first, end));
-      for (size_t i = first; i < end; ++i) bytes += missing[i].size_bytes;
+      for (size_t i = first; i < end; ++i) bytes += std::max<int64_t>(missing[i].size_bytes, 0);
       first = end;
       progress(static_cast<int64_t>(had + end), static_cast<int64_t>(objects.size()), bytes);
     }
@@ -164,7 +185,7 @@ absl::Status ObjectTransfer::Send(const std::vector<ObjectToMove>& objects,
 
 absl::Status ObjectTransfer::FetchBatch(const std::vector<ObjectToMove>& objects, size_t first,
                                         size_t end) {
-  Call call(this);
+  Call call(this, BytesOf(objects, first, end));
   v1::FetchObjectsRequest request;
   std::map<std::string, bool> executable;
   for (size_t i = first; i < end; ++i) {
@@ -189,7 +210,7 @@ absl::Status ObjectTransfer::FetchBatch(const std::vector<ObjectToMove>& objects
   };
   for (v1::ObjectPieces pieces; stored.ok() && reader->Read(&pieces);) {
     for (const v1::ObjectPiece& piece : pieces.pieces()) {
-      stored = take(piece);
+      stored = OfThisHost(take(piece));
       if (!stored.ok()) break;
     }
   }
@@ -205,14 +226,15 @@ absl::Status ObjectTransfer::Fetch(const std::vector<ObjectToMove>& objects,
     std::vector<ObjectToMove> missing;
     std::map<std::string, bool> seen;
     for (const ObjectToMove& object : objects) {
-      if (store_->Has(object.sha256) || !seen.emplace(object.sha256, true).second) continue;
+      const ManifestFile file = {"", object.executable, object.size_bytes, object.sha256};
+      if (store_->HasWhole(file) || !seen.emplace(object.sha256, true).second) continue;
       missing.push_back(object);
     }
     const size_t had = objects.size() - missing.size();
     for (size_t first = 0; first < missing.size();) {
       const size_t end = EndOfBatch(missing, first);
       RETURN_IF_ERROR(FetchBatch(missing, first, end));
-      for (size_t i = first; i < end; ++i) bytes += missing[i].size_bytes;
+      for (size_t i = first; i < end; ++i) bytes += std::max<int64_t>(missing[i].size_bytes, 0);
       first = end;
       progress(static_cast<int64_t>(had + end), static_cast<int64_t>(objects.size()), bytes);
     }

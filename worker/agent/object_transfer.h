@@ -22,19 +22,24 @@ namespace dynbench::worker {
 struct ObjectToMove {
   std::string sha256;
   bool executable = false;  // which inode it becomes here
-  int64_t size_bytes = 0;   // 0: not known
-  std::string path;         // of one that is sent
+  int64_t size_bytes = kAnySize;
+  std::string path = {};  // of one that is sent
 };
 
 class ObjectTransfer {
  public:
   using Progress = std::function<void(int64_t done, int64_t all, int64_t bytes)>;
 
-  ObjectTransfer(std::shared_ptr<grpc::Channel> channel, const ObjectStore* store)
-      : stub_(v1::WorkerSession::NewStub(std::move(channel))), store_(store) {}
+  // `again` is told why something is tried again, on the thread that moves it.
+  ObjectTransfer(std::shared_ptr<grpc::Channel> channel, const ObjectStore* store,
+                 std::function<void(const absl::Status&)> again = nullptr)
+      : stub_(v1::WorkerSession::NewStub(std::move(channel))),
+        store_(store),
+        again_(std::move(again)) {}
 
   // All try again for ever while the coordinator is away (it resumes), until Cancel. Otherwise the
-  // coordinator's words: NotFound, DataLoss, ResourceExhausted (its disk), …
+  // coordinator's words: NotFound, DataLoss, ResourceExhausted (its disk), …; Internal is a disk
+  // that cannot be used, here or there, which no trying mends.
   absl::Status Send(const std::vector<ObjectToMove>& objects, const Progress& progress);
   absl::Status Fetch(const std::vector<ObjectToMove>& objects, const Progress& progress);
   // Those that the coordinator has not, each once.
@@ -54,6 +59,7 @@ class ObjectTransfer {
 
   const std::unique_ptr<v1::WorkerSession::Stub> stub_;
   const ObjectStore* const store_;
+  const std::function<void(const absl::Status&)> again_;
   std::atomic<bool> cancelled_{false};
   Mutex mu_;
   CondVar wake_;

@@ -1,10 +1,12 @@
 #include "worker/environments/collect.h"
 
+#include <cerrno>
 #include <filesystem>
 #include <set>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/durable_file.h"
 #include "common/base/status.h"
 #include "worker/environments/object_store.h"
 #include "worker/environments/places.h"
@@ -19,8 +21,26 @@ bool IsFolderName(const std::string& name) {
   return name.size() == 32 && name.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-// What is there and nobody's.
-std::vector<std::string> Leftovers(const std::string& environments_dir) {
+constexpr char kUnfinished[] = ".making-";
+
+// Under another name first: what a kill leaves of it is then seen to be no environment.
+absl::Status RemoveFolder(const std::string& folder) {
+  const fs::path path = folder;
+  std::error_code error;
+  fs::path leaving = path;
+  if (IsFolderName(path.filename().string())) {
+    leaving.replace_filename(absl::StrCat(kUnfinished, path.filename().string(), "-removed"));
+    fs::remove_all(leaving, error);
+    if (!error) fs::rename(path, leaving, error);
+  }
+  if (!error) fs::remove_all(leaving, error);
+  if (!error) return absl::OkStatus();
+  errno = error.value();
+  return FileError(folder);
+}
+
+// What is there and nobody's: folders, and manifests with them.
+std::vector<std::string> Leftovers(const std::string& environments_dir, bool manifests) {
   std::set<std::string> kept;
   for (const auto& [name, environment] : LoadEnvironments(environments_dir, nullptr)) {
     if (environment.id.empty()) continue;
@@ -32,10 +52,11 @@ std::vector<std::string> Leftovers(const std::string& environments_dir) {
   for (const auto& entry : fs::directory_iterator(environments_dir, error)) {
     const std::string name = entry.path().filename().string();
     if ((IsFolderName(name) && kept.count(entry.path().string()) == 0) ||
-        absl::StartsWith(name, ".making-")) {
+        absl::StartsWith(name, kUnfinished)) {
       left.push_back(entry.path().string());
     }
   }
+  if (!manifests) return left;
   for (const auto& entry : fs::directory_iterator(environments_dir + "/manifests", error)) {
     if (kept.count(entry.path().string()) == 0) left.push_back(entry.path().string());
   }
@@ -66,12 +87,13 @@ absl::StatusOr<Collected> CollectEnvironments(const std::string& environments_di
         absl::StrCat("nothing is removed while a record cannot be read: ", problems.front()));
   }
   Collected collected;
-  collected.folders = Leftovers(environments_dir);
+  ASSIGN_OR_RETURN(const UniqueFd alone, StopReceiving(environments_dir));
+  collected.receiving = !alone;
+  collected.folders = Leftovers(environments_dir, /*manifests=*/!collected.receiving);
   for (const std::string& folder : collected.folders) {
-    std::error_code error;
-    if (!dry_run) fs::remove_all(folder, error);
-    if (error) return absl::UnavailableError(absl::StrCat(folder, ": ", error.message()));
+    if (!dry_run) RETURN_IF_ERROR(RemoveFolder(folder));
   }
+  if (collected.receiving) return collected;
   const ObjectStore::Swept swept =
       ObjectStore(environments_dir).Sweep(dry_run, ObjectsOfRegistered(environments_dir));
   collected.objects = swept.objects;

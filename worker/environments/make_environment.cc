@@ -16,6 +16,7 @@
 #include "common/base/status.h"
 #include "nlohmann/json.hpp"
 #include "worker/environments/assemble.h"
+#include "worker/environments/check_folder.h"
 #include "worker/environments/interpreter.h"
 #include "worker/environments/manifest.h"
 #include "worker/environments/object_store.h"
@@ -142,6 +143,18 @@ bool IsRegistered(const MakeOptions& options, const std::string& name, const std
   }
   *environment = *std::move(known);
   return true;
+}
+
+// What a process that ended before it could register it has left, if it is whole. Somebody may have
+// changed it since, and a removal may have been cut off.
+bool IsMade(const MakeOptions& options, const std::string& prefix, const std::string& id,
+            Steps& steps) {
+  const auto manifest = LoadManifest(options.environments_dir, id);
+  if (!manifest.ok() || manifest->id != id || access(prefix.c_str(), F_OK) != 0) return false;
+  steps.Say(absl::StrCat("== looking at what is there: ", prefix));
+  const absl::Status same = CheckFolder(*manifest, prefix, ObjectStore(options.environments_dir));
+  if (!same.ok()) steps.Say(absl::StrCat("it is made again: ", std::string(same.message())));
+  return same.ok();
 }
 
 // ---- build ----
@@ -342,9 +355,7 @@ absl::StatusOr<Environment> BuildEnvironment(const plan::Recipe& recipe,
   Steps steps = MakeSteps(options, scratch.folder(), int64_t{1'000} * recipe.timeout_s);
   for (const auto& [name, value] : recipe.environment) steps.environment()[name] = value;
   steps.environment()["TMPDIR"] = scratch.folder();
-  // One that is whole and was not registered is taken as it is.
-  if (access(environment.prefix.c_str(), F_OK) != 0 ||
-      access(ManifestPath(options.environments_dir, id).c_str(), R_OK) != 0) {
+  if (!IsMade(options, environment.prefix, id, steps)) {
     RETURN_IF_ERROR(CheckWheels(recipe, wheels_dir));
     ASSIGN_OR_RETURN(const Interpreter interpreter, FindInterpreter(recipe.python));
     const Unfinished made(UnfinishedFolder(options.environments_dir, id));
@@ -448,8 +459,9 @@ absl::StatusOr<Environment> InstallEnvironment(const std::string& manifest_id,
   Steps steps = MakeSteps(options, options.environments_dir, kToolLimitMs);
   steps.Say(absl::StrCat("== linking ", manifest.files.size(), " files"));
   const Unfinished made(UnfinishedFolder(options.environments_dir, manifest_id));
-  RETURN_IF_ERROR(Assemble(manifest, ObjectStore(options.environments_dir), made.folder(),
-                           environment.prefix, interpreter.path));
+  const ObjectStore store(options.environments_dir);
+  RETURN_IF_ERROR(Assemble(manifest, store, made.folder(), environment.prefix, interpreter.path));
+  RETURN_IF_ERROR(CheckCode(manifest, made.folder(), store));
   std::error_code error;
   fs::remove_all(environment.prefix, error);
   RETURN_IF_ERROR(made.RenameTo(environment.prefix));

@@ -1,6 +1,7 @@
 // Environments that dynbench makes: built of a recipe, derived with a patch, or installed from a
 // manifest and objects. Each is made in a folder beside its place, renamed when it is whole, and
-// only then registered; what is there already is taken as it is.
+// only then registered. What is there already is taken if it is what the manifest lists, else made
+// again.
 //
 // Blocking, minutes to hours. One at a time in an environments folder (LockEnvironments). Errors
 // end with the last lines of what failed.

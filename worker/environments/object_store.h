@@ -15,6 +15,9 @@
 
 namespace dynbench::worker {
 
+// The size of a file of which only the digest is known.
+inline constexpr int64_t kAnySize = -1;
+
 class ObjectStore {
  public:
   explicit ObjectStore(const std::string& environments_dir)
@@ -24,9 +27,15 @@ class ObjectStore {
   // Where a file with such bits is, or will be.
   static const char* Variant(bool executable) { return executable ? ".x" : ""; }
   bool Has(const std::string& sha256) const;
+  // Of the size that the file has. One of another size is damaged; it is removed, so that it comes
+  // again.
+  bool HasWhole(const ManifestFile& file) const;
+  // Reads it. DataLoss: its content is another one than its name says; it is removed.
+  absl::Status Verify(const std::string& sha256) const;
 
   // The file at `path` becomes the object, or a link of the one that there is. Files that are not
-  // ours (`ours` false) are left as they are: a link where the file system allows, else a copy.
+  // ours (`ours` false) are left as they are: a link where the file system allows, else a copy,
+  // which is there whole or not at all.
   absl::Status Adopt(const std::string& path, const ManifestFile& file, bool ours) const;
 
   // Makes `path` a link of the object. NotFound: there is none.
@@ -42,6 +51,12 @@ class ObjectStore {
   Swept Sweep(bool dry_run, const std::set<std::string>& kept = {}) const;
 
  private:
+  std::string PathOf(const ManifestFile& file, bool executable) const {
+    return folder_.PathOf(file.sha256, Variant(executable));
+  }
+  absl::Status TakeIn(const std::string& path, const ManifestFile& file) const;
+  absl::Status CopyIn(const std::string& path, const ManifestFile& file) const;
+
   const ObjectFolder folder_;
 };
 

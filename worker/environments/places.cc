@@ -16,6 +16,21 @@ namespace {
 
 constexpr size_t kFolderDigits = 32;
 
+absl::StatusOr<UniqueFd> OpenLock(const std::string& environments_dir, const char* name) {
+  RETURN_IF_ERROR(MakePrivateFolder(environments_dir));
+  const std::string path = absl::StrCat(environments_dir, "/", name);
+  UniqueFd lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock) return FileError(path);
+  return lock;
+}
+
+absl::Status Wait(const UniqueFd& lock, int how, const std::string& environments_dir) {
+  while (flock(lock.get(), how) != 0) {
+    if (errno != EINTR) return FileError(environments_dir);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::string FolderOfEnvironment(const std::string& environments_dir, const std::string& id) {
@@ -45,16 +60,24 @@ absl::StatusOr<Manifest> LoadManifest(const std::string& environments_dir, const
 
 absl::StatusOr<UniqueFd> LockEnvironments(const std::string& environments_dir,
                                           const std::function<void()>& waits) {
-  RETURN_IF_ERROR(MakePrivateFolder(environments_dir));
-  const std::string path = environments_dir + "/.lock";
-  UniqueFd lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!lock) return FileError(path);
+  ASSIGN_OR_RETURN(UniqueFd lock, OpenLock(environments_dir, ".lock"));
   if (flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
   if (waits) waits();
-  while (flock(lock.get(), LOCK_EX) != 0) {
-    if (errno != EINTR) return FileError(path);
-  }
+  RETURN_IF_ERROR(Wait(lock, LOCK_EX, environments_dir));
   return lock;
+}
+
+absl::StatusOr<UniqueFd> KeepReceived(const std::string& environments_dir) {
+  ASSIGN_OR_RETURN(UniqueFd lock, OpenLock(environments_dir, ".receiving"));
+  RETURN_IF_ERROR(Wait(lock, LOCK_SH, environments_dir));
+  return lock;
+}
+
+absl::StatusOr<UniqueFd> StopReceiving(const std::string& environments_dir) {
+  ASSIGN_OR_RETURN(UniqueFd lock, OpenLock(environments_dir, ".receiving"));
+  if (flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
+  if (errno != EWOULDBLOCK) return FileError(environments_dir + "/.receiving");
+  return UniqueFd();
 }
 
 }  // namespace dynbench::worker

@@ -1,6 +1,7 @@
 // Where what belongs to an environment that dynbench made is, below the environments folder E:
 // E/<first 32 digits of its id> (the environment), E/manifests/<id>.json, E/objects. Whoever makes
-// or removes one holds the lock.
+// or removes one holds the lock; whoever receives objects holds another one, which keeps them from
+// being swept before an environment has them.
 #pragma once
 
 #include <functional>
@@ -26,5 +27,10 @@ absl::StatusOr<Manifest> LoadManifest(const std::string& environments_dir, const
 // with the process. `waits` is called once if it has to wait.
 absl::StatusOr<UniqueFd> LockEnvironments(const std::string& environments_dir,
                                           const std::function<void()>& waits);
+
+// While it lives nothing that was received is swept. Waits for a sweep.
+absl::StatusOr<UniqueFd> KeepReceived(const std::string& environments_dir);
+// While it lives nobody receives. An empty one, without waiting: somebody does.
+absl::StatusOr<UniqueFd> StopReceiving(const std::string& environments_dir);
 
 }  // namespace dynbench::worker

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,18 +65,22 @@ absl::Status Steps::RunIn(const std::string& folder, const std::string& what,
   ASSIGN_OR_RETURN(const pid_t pid, Spawn(spawn));
   write_end.reset();
   std::string tail;
+  // Readable at its end; without one (-1) its end is seen a little later.
+  const UniqueFd end_of(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   const MonotonicTime deadline = MonotonicNow() + options_.limit_ms * kNsPerMs;
   Stop stop = Stop::kNone;
   int status = 0;
-  bool ended = false;
+  // A command may close its output (exec > build.log) and go on.
+  bool ended = false, closed = false;
   MonotonicTime ended_at{};
-  while (true) {
-    pollfd wait{read_end.get(), POLLIN, 0};
-    const int ready = poll(&wait, 1, kLookEveryMs);
-    if (ready > 0) {
+  while (!ended || !closed) {
+    pollfd wait[2] = {{closed ? -1 : read_end.get(), POLLIN, 0},
+                      {ended ? -1 : end_of.get(), POLLIN, 0}};
+    poll(wait, 2, kLookEveryMs);
+    if (wait[0].revents != 0) {
       char buffer[65536];
       const ssize_t n = read(read_end.get(), buffer, sizeof buffer);
-      if (n == 0) break;
+      closed = n == 0;
       if (n > 0) {
         const std::string_view bytes(buffer, static_cast<size_t>(n));
         if (options_.sink) options_.sink(bytes);
@@ -83,7 +88,7 @@ absl::Status Steps::RunIn(const std::string& folder, const std::string& what,
         if (tail.size() > 2 * kTailBytes) tail.erase(0, tail.size() - kTailBytes);
       }
     }
-    if (!ended && waitpid(pid, &status, WNOHANG) == pid) {
+    if (!ended && waitpid(pid, &status, WNOHANG) != 0) {
       ended = true;
       ended_at = MonotonicNow();
     }
@@ -92,8 +97,6 @@ absl::Status Steps::RunIn(const std::string& folder, const std::string& what,
     if (MonotonicNow() > deadline) stop = Stop::kTime;
     if (options_.cancelled && options_.cancelled()) stop = Stop::kCancel;
     if (stop != Stop::kNone) KillSession(pid);
-  }
-  while (!ended && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (stop == Stop::kCancel) return absl::CancelledError(absl::StrCat(what, " was cancelled"));
   if (tail.size() > kTailBytes) tail = "…" + tail.substr(tail.size() - kTailBytes);

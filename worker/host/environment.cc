@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "common/base/sha256.h"
 #include "common/base/status.h"
+#include "common/plan/recipe.h"
 #include "nlohmann/json.hpp"
 #include "worker/host/durable_file.h"
 #include "worker/process/unique_fd.h"
@@ -169,13 +169,7 @@ absl::StatusOr<Environment> EnvironmentFromJson(std::string_view text) {
 }
 
 absl::Status CheckEnvironmentName(const std::string& name) {
-  bool good = !name.empty() && name.size() <= 64 && name[0] != '.';
-  for (const char c : name) {
-    good = good && (isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-');
-  }
-  if (good) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "\"", name, "\" cannot name an environment: use letters, digits, '.', '_', '-'"));
+  return plan::CheckEnvironmentName(name);
 }
 
 absl::StatusOr<std::map<std::string, HashedFile>> HashTorchFiles(

@@ -67,7 +67,7 @@ struct Environment {
 nlohmann::json ToJson(const Environment& environment);
 absl::StatusOr<Environment> EnvironmentFromJson(std::string_view text);
 
-// Names become file names: letters, digits, '.', '_' and '-', not first a '.', at most 64.
+// The rule of recipes (common/plan/recipe.h).
 absl::Status CheckEnvironmentName(const std::string& name);
 
 // Hashes the libraries that decide what a build of torch is. A file whose size and time are those

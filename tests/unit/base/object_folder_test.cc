@@ -67,5 +67,21 @@ TEST_F(ObjectFolderTest, AnUnfinishedOneIsNoObjectAndAVariantIsAnother) {
   EXPECT_EQ(seen, 1);
 }
 
+TEST_F(ObjectFolderTest, WhatAPowerCutEmptiedIsNotThereAndIsReplaced) {
+  ASSERT_TRUE(folder_.MakeFolderOf(digest_).ok());
+  worker::WriteText(folder_.PathOf(digest_), "");
+  EXPECT_FALSE(folder_.Has(digest_));
+  ASSERT_TRUE(folder_.Put(digest_, "content").ok());
+  EXPECT_EQ(worker::ReadText(folder_.PathOf(digest_)), "content");
+}
+
+TEST_F(ObjectFolderTest, AFolderThatCannotBeMadeIsNoServerThatIsAway) {
+  const ObjectFolder nowhere("/proc/dynbench-objects");
+  const absl::Status status = nowhere.Put(digest_, "content");
+  EXPECT_FALSE(status.ok());
+  EXPECT_FALSE(absl::IsUnavailable(status)) << status;
+  EXPECT_NE(status.message().find("/proc/dynbench-objects"), std::string_view::npos) << status;
+}
+
 }  // namespace
 }  // namespace dynbench

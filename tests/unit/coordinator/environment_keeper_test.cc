@@ -112,7 +112,7 @@ class KeeperTest : public store::StoreTest {
   // Made by a; known to it.
   std::string MadeByA() {
     keeper_->Joined(WorkerId("a"), HelloOf("a"), false);
-    const std::string id = BuildOn("a");
+    std::string id = BuildOn("a");
     keeper_->Report(WorkerId("a"), ReportOf(id, "ready"));
     return id;
   }
@@ -277,7 +277,7 @@ TEST_F(KeeperTest, ARestartForgetsNothingAndTellsOrdersAgain) {
   keeper_->Joined(WorkerId("b"), HelloOf("b"), false);
   EXPECT_THAT(TakeOrders(), ElementsAre("a install made", "b install made"));
   keeper_->Drop({id}, "env gc");
-  EXPECT_THAT(TakeOrders(), ElementsAre("a remove made"));  // only where it is
+  EXPECT_THAT(TakeOrders(), ElementsAre("a remove made", "b remove made"));
   EXPECT_THAT(keeper_->List(false), IsEmpty());
   Restart();
   keeper_->Joined(WorkerId("a"), HelloOf("a", id), false);  // was away when it was told
@@ -326,6 +326,13 @@ TEST_F(KeeperTest, NamesAreGuarded) {
   ASSERT_TRUE(derived.ok()) << derived.status();
   EXPECT_EQ(derived->name(), "default-11111111");
   EXPECT_THAT(TakeOrders(), ElementsAre("a derive default-11111111"));
+  for (const std::string& name : {std::string("feature/fusion"), std::string(65, 'x')}) {
+    derive.set_name(name);
+    const absl::Status refused = keeper_->Derive(derive, WorkerId()).status();
+    EXPECT_TRUE(absl::IsInvalidArgument(refused)) << refused;
+    EXPECT_THAT(refused.message(), HasSubstr("another --name"));
+  }
+  EXPECT_EQ(keeper_->List(true).size(), 1u);
   derive.set_name("default");
   EXPECT_THAT(keeper_->Derive(derive, WorkerId()).status().message(), HasSubstr("another --name"));
   derive.set_base("nowhere");
@@ -347,6 +354,85 @@ TEST_F(KeeperTest, NamesAreGuarded) {
   keeper_->Report(WorkerId("a"), ReportOf(second->id(), "ready"));
   EXPECT_EQ(StateOf(first), "removed");
   EXPECT_EQ(StateOf(second->id()), "ready");
+}
+
+TEST_F(KeeperTest, ADefaultNameThatIsTooLongIsRefusedToo) {
+  v1::Hello hello = HelloOf("a");
+  const std::string base(56, 'x');
+  hello.mutable_environments(0)->set_name(base);
+  keeper_->Joined(WorkerId("a"), hello, false);
+  v1::DeriveEnvironmentRequest derive;
+  derive.set_base(base);
+  derive.set_patch_sha256(std::string(64, '1'));
+  EXPECT_TRUE(absl::IsInvalidArgument(keeper_->Derive(derive, WorkerId()).status()));
+  EXPECT_THAT(TakeOrders(), IsEmpty());
+}
+
+TEST_F(KeeperTest, WhatSomebodyChangedOrRemovedOnAHostIsSeenAndSentAgain) {
+  const std::string id = MadeByA();
+  keeper_->Has(WorkerId("a"), HelloOf("a", id).environments());
+  EXPECT_THAT(PlaceOf("a"), HasSubstr("ready"));
+  BuildOn("");
+  EXPECT_THAT(TakeOrders(), ElementsAre("a build made"));  // there is nothing to do
+  keeper_->Has(WorkerId("a"), HelloOf("a").environments());
+  EXPECT_THAT(PlaceOf("a"), HasSubstr("changed: changed or removed on host-a"));
+  // Put back by hand.
+  keeper_->Has(WorkerId("a"), HelloOf("a", id).environments());
+  EXPECT_THAT(PlaceOf("a"), HasSubstr("ready"));
+  keeper_->Has(WorkerId("a"), HelloOf("a").environments());
+  BuildOn("");
+  EXPECT_THAT(TakeOrders(), ElementsAre("a install made"));
+  EXPECT_THAT(PlaceOf("a"), HasSubstr("waiting"));
+  keeper_->Report(WorkerId("a"), ReportOf(id, "ready"));
+  EXPECT_THAT(PlaceOf("a"), HasSubstr("ready"));
+}
+
+TEST_F(KeeperTest, AChangedOneIsRemovedEverywhereAndUntilThatIsSaid) {
+  ASSERT_TRUE(Write([&] { return AddWorker("a"); }).ok());
+  const std::string id = MadeByA();
+  TakeOrders();
+  keeper_->Left(WorkerId("a"));
+  keeper_->Drop({id}, "env gc");
+  TakeOrders();
+  // Changed on its host meanwhile: it does not list it any more.
+  keeper_->Joined(WorkerId("a"), HelloOf("a"), false);
+  EXPECT_THAT(TakeOrders(), ElementsAre("a remove made"));
+  Restart();
+  keeper_->Joined(WorkerId("a"), HelloOf("a"), true);
+  EXPECT_THAT(TakeOrders(), ElementsAre("a remove made"));
+  keeper_->Report(WorkerId("a"), ReportOf(id, "removed"));
+  keeper_->Left(WorkerId("a"));
+  keeper_->Joined(WorkerId("a"), HelloOf("a"), false);
+  EXPECT_THAT(TakeOrders(), IsEmpty());
+  Restart();
+  keeper_->Joined(WorkerId("a"), HelloOf("a"), false);
+  EXPECT_THAT(TakeOrders(), IsEmpty());
+}
+
+TEST_F(KeeperTest, AnotherBuildOfTheSameRecipeIsNotThisOne) {
+  ASSERT_TRUE(Write([&] { return AddWorker("a"); }).ok());
+  const std::string id = MadeByA();
+  keeper_->Joined(WorkerId("b"), HelloOf("b"), false);
+  Lacks("b", id, "1");
+  keeper_->Left(WorkerId("a"));
+  // Made again by b, and not bit for bit the same.
+  EXPECT_EQ(BuildOn(""), id);
+  v1::EnvironmentReport made = ReportOf(id, "ready");
+  made.set_hash("hash-of-b");
+  keeper_->Report(WorkerId("b"), made);
+  keeper_->Joined(WorkerId("c"), HelloOf("c"), false);
+  keeper_->Left(WorkerId("b"));
+  TakeOrders();
+  // a is back with what it built: it gets b's like everybody, and is not asked for b's files.
+  keeper_->Joined(WorkerId("a"), HelloOf("a", id), false);
+  EXPECT_THAT(TakeOrders(), ElementsAre("a install made"));
+  EXPECT_THAT(PlaceOf("a"), HasSubstr("waiting"));
+  Lacks("c", id, "2");
+  EXPECT_THAT(TakeOrders(), IsEmpty());
+  v1::Hello with_it = HelloOf("b", id);
+  with_it.mutable_environments(1)->set_hash("hash-of-b");
+  keeper_->Joined(WorkerId("b"), with_it, false);
+  EXPECT_THAT(TakeOrders(), ElementsAre("b send made 22", "b install made"));
 }
 
 }  // namespace

@@ -1,6 +1,12 @@
-// Method: folders as a killed process and a removed environment leave them.
+// Method: folders as a killed process and a removed environment leave them; a removal that is
+// killed in the middle; a second process that receives.
 #include "worker/environments/collect.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <filesystem>
 
 #include "common/base/sha256.h"
@@ -57,6 +63,69 @@ TEST(Collect, OnlyWhatIsNobodysGoes) {
   WriteText(dir / "broken.json", "{");
   EXPECT_EQ(CollectEnvironments(dir.path(), false).status().code(),
             absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(Collect, WhatIsBeingReceivedStays) {
+  const ScratchDir dir;
+  const std::string coming = std::string(64, 'c'), gone = std::string(64, 'b');
+  const ObjectStore store(dir.path());
+  Manifest manifest;
+  manifest.id = coming;
+  auto receiver = KeepReceived(dir.path());
+  ASSERT_TRUE(receiver.ok()) << receiver.status();
+  ASSERT_TRUE(KeepReceived(dir.path()).ok()) << "two workers receive at a time";
+  ASSERT_TRUE(SaveManifest(dir.path(), manifest).ok());
+  ASSERT_TRUE(store.folder().Put(Sha256Hex("received"), "received").ok());
+  auto writer = ObjectWriter::Begin(store.folder(), Sha256Hex("coming"));
+  ASSERT_TRUE(writer.ok() && (*writer)->Add("com").ok());
+  fs::create_directories(FolderOfEnvironment(dir.path(), gone));
+
+  auto collected = CollectEnvironments(dir.path(), /*dry_run=*/false);
+  ASSERT_TRUE(collected.ok()) << collected.status();
+  EXPECT_TRUE(collected->receiving);
+  EXPECT_FALSE(fs::exists(FolderOfEnvironment(dir.path(), gone)));
+  EXPECT_TRUE(store.Has(Sha256Hex("received")));
+  EXPECT_TRUE(LoadManifest(dir.path(), coming).ok());
+  ASSERT_TRUE((*writer)->Add("ing").ok());
+  EXPECT_TRUE((*writer)->Finish().ok());
+
+  receiver->reset();
+  collected = CollectEnvironments(dir.path(), /*dry_run=*/false);
+  ASSERT_TRUE(collected.ok()) << collected.status();
+  EXPECT_FALSE(collected->receiving);
+  EXPECT_EQ(collected->objects, 2);
+  EXPECT_FALSE(LoadManifest(dir.path(), coming).ok());
+}
+
+TEST(Collect, ARemovalThatIsKilledLeavesNoEnvironment) {
+  const ScratchDir dir;
+  const std::string id(64, 'b');
+  const fs::path folder = FolderOfEnvironment(dir.path(), id);
+  constexpr int kFiles = 5'000;
+  fs::create_directories(folder);
+  for (int i = 0; i < kFiles; ++i) WriteText((folder / std::to_string(i)).string(), "x");
+  const pid_t child = fork();
+  if (child == 0) {
+    CollectEnvironments(dir.path(), /*dry_run=*/false).IgnoreError();
+    _exit(0);
+  }
+  const auto begun = [&] {
+    std::error_code error;
+    const auto left = std::distance(fs::directory_iterator(folder, error), {});
+    return error || left < kFiles;
+  };
+  // Ends with the child at the latest: there is nothing left then.
+  while (!begun()) {
+  }
+  kill(child, SIGKILL);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_FALSE(fs::exists(folder)) << "half of it";
+  ASSERT_TRUE(CollectEnvironments(dir.path(), /*dry_run=*/false).ok());
+  const bool left = std::any_of(
+      fs::directory_iterator(dir.path()), fs::directory_iterator(),
+      [](const auto& entry) { return entry.path().filename().string().rfind(".making-", 0) == 0; });
+  EXPECT_FALSE(left);
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
-// Method: a real virtual environment with a locally made wheel is built, derived from, and
-// installed in a second folder from its manifest and objects; each is registered for real (probe,
-// runner). What fails must leave nothing registered.
+// Method: a real virtual environment with a locally made wheel is built, changed and built again,
+// derived from, and installed in a second folder from its manifest and objects; each is registered
+// for real (probe, runner). What fails must leave nothing registered.
 #include "worker/environments/make_environment.h"
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "absl/strings/match.h"
@@ -80,6 +81,24 @@ TEST_F(MakeEnvironment, BuiltDerivedInstalledElsewhereAndCollected) {
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(log_, "");
 
+  // Whole but not registered, as a kill leaves it: taken.
+  ASSERT_TRUE(RemoveEnvironment(options_.environments_dir, "made").ok());
+  ASSERT_TRUE(BuildEnvironment(recipe, wheel_.folder(), options_).ok()) << log_;
+  EXPECT_FALSE(absl::StrContains(log_, "installing packages")) << log_;
+  // Written into (the object is the same inode), and half of it removed: made again.
+  const std::string version = SiteOf(*built) + "/torch/version.py", before = ReadText(version);
+  fs::permissions(version, fs::perms::owner_write, fs::perm_options::add);
+  WriteText(version, std::string(before.size(), '#'));
+  fs::remove_all(SiteOf(*built) + "/pip");
+  ASSERT_FALSE(CheckUnchanged(*built).ok());
+  log_.clear();
+  built = BuildEnvironment(recipe, wheel_.folder(), options_);
+  ASSERT_TRUE(built.ok()) << built.status() << log_;
+  EXPECT_TRUE(absl::StrContains(log_, "it is made again")) << log_;
+  EXPECT_EQ(ReadText(version), before);
+  EXPECT_TRUE(fs::exists(SiteOf(*built) + "/pip/__init__.py"));
+  EXPECT_EQ(built->hash, again->hash);
+
   const auto derived = DeriveEnvironment("made", kPatch, "", options_);
   ASSERT_TRUE(derived.ok()) << derived.status() << log_;
   EXPECT_TRUE(absl::StartsWith(derived->name, "made-"));
@@ -110,6 +129,22 @@ TEST_F(MakeEnvironment, BuiltDerivedInstalledElsewhereAndCollected) {
     ASSERT_TRUE(there.folder().Put(file.sha256, ReadText(wheel_.folder() + "/sent")).ok());
     fs::remove(wheel_.folder() + "/sent");
   }
+  // A library that has other bytes of the same size.
+  const auto library = std::find_if(
+      manifest->files.begin(), manifest->files.end(),
+      [](const ManifestFile& f) { return absl::EndsWith(f.path, "torch/lib/libtorch_cpu.so"); });
+  ASSERT_NE(library, manifest->files.end());
+  const std::string object = there.folder().PathOf(library->sha256), bytes = ReadText(object);
+  fs::rename(object, object + ObjectStore::Variant(library->executable));
+  fs::permissions(object + ObjectStore::Variant(library->executable), fs::perms::owner_all);
+  WriteText(object + ObjectStore::Variant(library->executable), std::string(bytes.size(), '\0'));
+  const auto damaged = InstallEnvironment(derived->id, "copy", derived->origin_json, other);
+  EXPECT_TRUE(absl::IsDataLoss(damaged.status())) << damaged.status();
+  EXPECT_TRUE(absl::StrContains(damaged.status().message(), "torch/lib/")) << damaged.status();
+  EXPECT_TRUE(LoadEnvironments(other.environments_dir, nullptr).empty());
+  EXPECT_FALSE(there.Has(library->sha256)) << "it has to come again";
+  ASSERT_TRUE(there.folder().Put(library->sha256, bytes).ok());
+
   const auto installed = InstallEnvironment(derived->id, "copy", derived->origin_json, other);
   ASSERT_TRUE(installed.ok()) << installed.status() << log_;
   EXPECT_EQ(installed->hash, derived->hash);

@@ -1,5 +1,6 @@
 // Method: files are adopted and linked in a scratch folder; inodes and modes say whether content is
-// on disk once and cannot be written through a link.
+// on disk once and cannot be written through a link. A copy is cut off for real: in a child that
+// the kernel kills, or whose write fails, at a limit of file size, from another file system.
 #include "worker/environments/object_store.h"
 
 #include <sys/stat.h>
@@ -8,6 +9,7 @@
 
 #include "common/base/sha256.h"
 #include "gtest/gtest.h"
+#include "tests/unit/environments/cut_off_testing.h"
 #include "tests/unit/worker/scratch_dir.h"
 
 namespace dynbench::worker {
@@ -84,6 +86,78 @@ TEST(ObjectFolder, OtherContentThanTheNameSaysIsNeverThere) {
     files += entry.is_regular_file() ? 1 : 0;
   }
   EXPECT_EQ(files, 0);
+}
+
+size_t FilesBelow(const std::string& folder) {
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    files += entry.is_regular_file() ? 1 : 0;
+  }
+  return files;
+}
+
+TEST(ObjectStore, ACopyThatIsCutOffIsNoObject) {
+  const OtherFileSystem theirs;
+  if (theirs.path().empty()) GTEST_SKIP() << "no second file system";
+  const ScratchDir dir;
+  const ObjectStore store(dir.path());
+  const std::string large(size_t{4} << 20, 'x');
+  WriteText(theirs.path() + "/large", large);
+  const int killed = InChildWithFileLimit(SIG_DFL, [&] {
+    return store.Adopt(theirs.path() + "/large", FileOf(large), false).ok() ? 0 : 1;
+  });
+  ASSERT_TRUE(WIFSIGNALED(killed) && WTERMSIG(killed) == SIGXFSZ) << killed;
+  EXPECT_FALSE(store.Has(Sha256Hex(large)));
+  store.Sweep(/*dry_run=*/false);
+  EXPECT_EQ(FilesBelow(dir / "objects"), 0u);
+
+  const int failed = InChildWithFileLimit(SIG_IGN, [&] {
+    return store.Adopt(theirs.path() + "/large", FileOf(large), false).ok() ? 0 : 1;
+  });
+  EXPECT_TRUE(WIFEXITED(failed) && WEXITSTATUS(failed) == 1) << failed;
+  EXPECT_EQ(FilesBelow(dir / "objects"), 0u);
+
+  ASSERT_TRUE(store.Adopt(theirs.path() + "/large", FileOf(large), false).ok());
+  EXPECT_TRUE(store.HasWhole(FileOf(large)));
+  EXPECT_EQ(Mode(store.folder().PathOf(Sha256Hex(large))), 0444);
+}
+
+TEST(ObjectStore, AnObjectOfAnotherSizeIsRemovedAndComesAgain) {
+  const ScratchDir dir;
+  const ObjectStore store(dir.path());
+  const std::string object = store.folder().PathOf(Sha256Hex("text"));
+  const auto damage = [&] {
+    ASSERT_TRUE(store.folder().MakeFolderOf(Sha256Hex("text")).ok());
+    WriteText(object, "te");
+  };
+  damage();
+  EXPECT_FALSE(store.HasWhole(FileOf("text")));
+  EXPECT_FALSE(std::filesystem::exists(object));
+  damage();
+  EXPECT_TRUE(absl::IsNotFound(store.LinkTo(FileOf("text"), dir / "linked")));
+  damage();
+  WriteText(dir / "made", "text");
+  ASSERT_TRUE(store.Adopt(dir / "made", FileOf("text"), true).ok());
+  EXPECT_EQ(ReadText(dir / "made"), "text");
+  EXPECT_EQ(ReadText(object), "text");
+}
+
+TEST(ObjectStore, OtherContentOfTheSameSizeIsFoundByReading) {
+  const ScratchDir dir;
+  const ObjectStore store(dir.path());
+  ASSERT_TRUE(store.folder().Put(Sha256Hex("text"), "text").ok());
+  EXPECT_TRUE(store.Verify(Sha256Hex("text")).ok());
+  EXPECT_TRUE(store.Verify(Sha256Hex("none")).ok());
+  const std::string object = store.folder().PathOf(Sha256Hex("text"));
+  std::filesystem::permissions(object, std::filesystem::perms::owner_write,
+                               std::filesystem::perm_options::add);
+  WriteText(object, "tEXT");
+  // With other bits it would be copied: a copy of damage is none.
+  EXPECT_TRUE(absl::IsDataLoss(store.LinkTo(FileOf("text", true), dir / "program")));
+  EXPECT_FALSE(store.Has(Sha256Hex("text")));
+  WriteText(object, "tEXT");
+  EXPECT_TRUE(absl::IsDataLoss(store.Verify(Sha256Hex("text"))));
+  EXPECT_FALSE(store.Has(Sha256Hex("text")));
 }
 
 }  // namespace

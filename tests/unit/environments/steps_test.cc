@@ -42,5 +42,19 @@ TEST(Steps, OneThatHangsOrIsCancelledIsEndedWithItsChildren) {
             absl::StatusCode::kCancelled);
 }
 
+TEST(Steps, OneThatClosedItsOutputIsStillEndedInTime) {
+  std::string log;
+  Steps steps = Make(&log, 300);
+  const absl::Status late = steps.Run(
+      "hanging",
+      {"/bin/sh", "-c", "echo begun; exec >/dev/null 2>&1; exec timeout 20 tail -f /dev/null"});
+  EXPECT_EQ(late.code(), absl::StatusCode::kDeadlineExceeded) << late;
+  EXPECT_TRUE(absl::StrContains(late.message(), "begun")) << late;
+  // And its exit code is still its own.
+  EXPECT_TRUE(absl::StrContains(
+      steps.Run("failing", {"/bin/sh", "-c", "exec >/dev/null 2>&1; exit 7"}).message(),
+      "exit code 7"));
+}
+
 }  // namespace
 }  // namespace dynbench::worker

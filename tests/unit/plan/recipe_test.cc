@@ -85,5 +85,14 @@ TEST(Recipe, AnOrderWithoutDigestsIsRefused) {
   EXPECT_TRUE(IsBuildVariable("USE_MKLDNN"));
 }
 
+TEST(Recipe, NamesAreThoseOfFiles) {
+  EXPECT_TRUE(CheckEnvironmentName("nightly-2.15_a").ok());
+  EXPECT_TRUE(CheckEnvironmentName(std::string(64, 'a')).ok());
+  for (const std::string& name : {std::string(), std::string("feature/fusion"), std::string("a b"),
+                                  std::string(".hidden"), std::string(65, 'a')}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(CheckEnvironmentName(name))) << name;
+  }
+}
+
 }  // namespace
 }  // namespace dynbench::plan

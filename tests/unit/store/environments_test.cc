@@ -61,6 +61,11 @@ TEST_F(EnvironmentsTest, ARowIsReplacedByItsIdAndReadBackWhole) {
   EXPECT_EQ(read.finished_at.ms, 9);
   ASSERT_EQ(all.places.size(), 1u);
   EXPECT_EQ(all.places[0].reason, "no");
+  ASSERT_OK(Write([&] { return DeleteEnvironmentPlace(*db_, row.id, WorkerId("another")); }));
+  EXPECT_EQ(Loaded().places.size(), 1u);
+  ASSERT_OK(Write([&] { return DeleteEnvironmentPlace(*db_, row.id, all.places[0].worker); }));
+  EXPECT_TRUE(Loaded().places.empty());
+  ASSERT_OK(Write([&] { return PutEnvironmentPlace(*db_, all.places[0]); }));
   ASSERT_OK(Write([&] { return DeleteEnvironmentPlaces(*db_, row.id); }));
   EXPECT_TRUE(Loaded().places.empty());
 }
