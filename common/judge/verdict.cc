@@ -31,6 +31,10 @@ struct Case {
   double floor_degrees = 0;           // of them, from the noise floor
   double sampling_variance = 0;       // of one process's value, from its samples
   std::optional<stats::Shift> shift;  // where a test is possible
+  // Why its change is not told, however certain it is; empty: it may be. What is not told counts in
+  // the false discovery rate as if nothing had been seen.
+  std::string not_told;
+  bool rejected = false;
 };
 
 // By series and host.
@@ -195,24 +199,27 @@ std::string MoreProcesses(const Case& c, double resolution) {
   return "about " + std::to_string(static_cast<int>(std::ceil(k))) + " processes a side would do";
 }
 
-void DecideTested(const MetricInfo& info, bool rejected, double cut, const Rules& rules, Case* c) {
+// Also certain is what would be told by its p, had it another size or kind.
+void DecideTested(const MetricInfo& info, double cut, const Rules& rules, Case* c) {
   Judgement& j = c->judgement;
+  const bool certain = c->shift->p <= cut;
   const double of_test =
       std::expm1(stats::TwoSidedT(cut, c->shift->degrees_of_freedom) * c->shift->standard_error);
   j.needed = std::max({rules.threshold, of_test, info.absolute_floor / *j.base});
   // Below the absolute floor nothing matters, however wide the interval is in percent.
   const double margin = std::max(info.resolution, info.absolute_floor / *j.base);
-  if (rejected && std::abs(*j.change) >= rules.threshold) {
-    const bool tiny = BelowAbsoluteFloor(info, j);
-    j.verdict = tiny ? Verdict::kSame : Direction(info, *j.change);
-    j.reason = tiny ? "certain, but below the absolute floor of the metric"
-                    : "certain at a false discovery rate of " + Percent(rules.false_discovery_rate);
-  } else if (rejected) {
+  if (c->rejected) {
+    j.verdict = Direction(info, *j.change);
+    j.reason = "certain at a false discovery rate of " + Percent(rules.false_discovery_rate);
+  } else if (certain && !c->not_told.empty()) {
     j.verdict = Verdict::kSame;
-    j.reason = "certain, but below the threshold of " + Percent(rules.threshold);
+    j.reason = c->not_told;
   } else if (j.interval->low > -margin && j.interval->high < margin) {
     j.verdict = Verdict::kSame;
     j.reason = "no change found, and one of " + Percent(margin) + " would show";
+  } else if (certain) {
+    j.verdict = Verdict::kUnknown;
+    j.reason = "certain, but not whether eager alone moved";
   } else {
     j.verdict = Verdict::kUnknown;
     j.reason = "noise of " + Percent(*j.noise) + " between processes hides changes up to " +
@@ -243,32 +250,59 @@ void DecideByBound(const MetricInfo& info, const Pair& pair, Case* c) {
   }
 }
 
-// A ratio of two timings says nothing of the compiler when only eager moved.
-void NameTheSideThatMoved(const std::vector<Case*>& of_pair) {
-  Judgement *speedup = nullptr, *eager = nullptr, *compiled = nullptr;
-  for (Case* c : of_pair) {
-    Judgement* j = &c->judgement;
-    if (j->metric == Metric::kSpeedup) speedup = j;
-    if (j->metric == Metric::kEagerLatency) eager = j;
-    if (j->metric == Metric::kCompiledLatency) compiled = j;
+// Of one pair, where all three were measured.
+struct Timings {
+  Case *speedup = nullptr, *eager = nullptr, *compiled = nullptr;
+
+  bool BothTiny() const {
+    return BelowAbsoluteFloor(InfoOf(Metric::kEagerLatency), eager->judgement) &&
+           BelowAbsoluteFloor(InfoOf(Metric::kCompiledLatency), compiled->judgement);
   }
-  if (speedup == nullptr || eager == nullptr || compiled == nullptr) return;
-  const auto moved = [](Verdict v) { return v == Verdict::kImproved || v == Verdict::kRegressed; };
-  const bool eager_moved = moved(eager->verdict), compiled_moved = moved(compiled->verdict);
-  speedup->moved = eager_moved && compiled_moved ? Moved::kBoth
-                   : eager_moved                 ? Moved::kEager
-                   : compiled_moved              ? Moved::kCompiled
-                                                 : Moved::kNone;
-  if (!moved(speedup->verdict)) return;
-  const auto tiny = [](const Judgement& j) { return BelowAbsoluteFloor(InfoOf(j.metric), j); };
-  if (speedup->moved == Moved::kEager) {
-    speedup->verdict = Verdict::kSame;
-    speedup->reason = "eager alone moved; the compiler neither gained nor lost";
-  } else if (tiny(*eager) && tiny(*compiled)) {
-    speedup->verdict = Verdict::kSame;
-    speedup->reason = "both timings changed by less than their absolute floor";
-  } else if (speedup->moved == Moved::kNone) {
-    speedup->reason += "; which side moved is not certain";
+};
+
+constexpr char kEagerAlone[] = "eager alone moved; the compiler neither gained nor lost";
+constexpr char kBothTiny[] = "both timings changed by less than their absolute floor";
+
+// A pair's cases are together.
+std::vector<Timings> TimingsOf(std::vector<Case>* cases) {
+  std::vector<Timings> all;
+  Timings timings;
+  for (size_t i = 0; i < cases->size(); ++i) {
+    Case& c = (*cases)[i];
+    if (c.judgement.metric == Metric::kSpeedup) timings.speedup = &c;
+    if (c.judgement.metric == Metric::kEagerLatency) timings.eager = &c;
+    if (c.judgement.metric == Metric::kCompiledLatency) timings.compiled = &c;
+    if (i + 1 < cases->size() && (*cases)[i + 1].judgement.pair == c.judgement.pair) continue;
+    if (timings.speedup != nullptr && timings.eager != nullptr && timings.compiled != nullptr) {
+      all.push_back(timings);
+    }
+    timings = Timings();
+  }
+  return all;
+}
+
+bool Moves(const Case& c) {
+  const Verdict verdict = c.judgement.verdict;
+  return c.rejected || verdict == Verdict::kImproved || verdict == Verdict::kRegressed;
+}
+
+// A ratio of two timings says nothing of the compiler when only eager moved.
+void NameTheSideThatMoved(const Timings& timings) {
+  Judgement& speedup = timings.speedup->judgement;
+  const bool eager_moved = Moves(*timings.eager), compiled_moved = Moves(*timings.compiled);
+  speedup.moved = eager_moved && compiled_moved ? Moved::kBoth
+                  : eager_moved                 ? Moved::kEager
+                  : compiled_moved              ? Moved::kCompiled
+                                                : Moved::kNone;
+  if (!Moves(*timings.speedup)) return;
+  if (speedup.moved == Moved::kEager) {
+    speedup.verdict = Verdict::kSame;
+    speedup.reason = kEagerAlone;
+  } else if (timings.BothTiny()) {
+    speedup.verdict = Verdict::kSame;
+    speedup.reason = kBothTiny;
+  } else if (speedup.moved == Moved::kNone) {
+    speedup.reason += "; which side moved is not certain";
   }
 }
 
@@ -353,7 +387,51 @@ bool Open(const Case& c) {
          !c.judgement.disturbed;
 }
 
-void RunTests(const Pairing& pairing, const Rules& rules, std::vector<Case>* cases) {
+std::string TooSmall(const Judgement& j, const Rules& rules) {
+  if (std::abs(*j.change) < rules.threshold) {
+    return "certain, but below the threshold of " + Percent(rules.threshold);
+  }
+  if (BelowAbsoluteFloor(InfoOf(j.metric), j)) {
+    return "certain, but below the absolute floor of the metric";
+  }
+  return "";
+}
+
+stats::Discoveries Reject(const Rules& rules, const std::vector<Case*>& tested) {
+  std::vector<double> p;
+  for (const Case* c : tested) p.push_back(c->not_told.empty() ? c->shift->p : 1);
+  stats::Discoveries found = stats::BenjaminiHochberg(p, rules.false_discovery_rate);
+  for (size_t i = 0; i < tested.size(); ++i) tested[i]->rejected = found.rejected[i];
+  return found;
+}
+
+// The rate is of what is told. A rejection that is dropped afterwards would have raised the cut for
+// all others; so what is not told is set aside before, and the speedups of which only eager moved
+// as soon as that shows. Setting one aside lowers the cut, so that this ends.
+stats::Discoveries Discover(const Rules& rules, const std::vector<Timings>& timings,
+                            const std::vector<Case*>& tested) {
+  for (Case* c : tested) c->not_told = TooSmall(c->judgement, rules);
+  for (const Timings& t : timings) {
+    if (t.speedup->not_told.empty() && t.BothTiny()) t.speedup->not_told = kBothTiny;
+  }
+  while (true) {
+    stats::Discoveries found = Reject(rules, tested);
+    bool again = false;
+    for (const Timings& t : timings) {
+      if (!t.speedup->rejected || !Moves(*t.eager) || Moves(*t.compiled)) continue;
+      t.speedup->not_told = kEagerAlone;
+      again = true;
+    }
+    if (again) continue;
+    for (const Timings& t : timings) {
+      if (t.speedup->not_told == kEagerAlone && !Moves(*t.eager)) t.speedup->not_told.clear();
+    }
+    return found;
+  }
+}
+
+void RunTests(const Pairing& pairing, const Rules& rules, const std::vector<Timings>& timings,
+              std::vector<Case>* cases) {
   std::map<Metric, std::vector<stats::Variance>> variances;
   for (const Case& c : *cases) {
     if (Open(c)) variances[c.judgement.metric].push_back(c.own);
@@ -363,7 +441,6 @@ void RunTests(const Pairing& pairing, const Rules& rules, std::vector<Case>* cas
     priors[metric] = stats::FitVariancePrior(own, kPriorSeriesMin, kPriorDegreesMax);
   }
   std::vector<Case*> tested;
-  std::vector<double> p;
   for (Case& c : *cases) {
     const Pair& pair = pairing.pairs[c.judgement.pair];
     if (!Open(c)) continue;
@@ -373,13 +450,11 @@ void RunTests(const Pairing& pairing, const Rules& rules, std::vector<Case>* cas
     }
     TestShift(priors[c.judgement.metric], rules, &c);
     tested.push_back(&c);
-    p.push_back(c.shift->p);
   }
-  const auto found = stats::BenjaminiHochberg(p, rules.false_discovery_rate);
+  const stats::Discoveries found = Discover(rules, timings, tested);
   for (size_t i = 0; i < tested.size(); ++i) {
     tested[i]->judgement.q = found.adjusted[i];
-    DecideTested(InfoOf(tested[i]->judgement.metric), found.rejected[i], found.cut, rules,
-                 tested[i]);
+    DecideTested(InfoOf(tested[i]->judgement.metric), found.cut, rules, tested[i]);
   }
 }
 
@@ -418,17 +493,10 @@ std::string_view ToString(Moved moved) {
 std::vector<Judgement> Judge(const Pairing& pairing, const std::vector<NoiseFloor>& noise,
                              const Rules& rules) {
   std::vector<Case> cases = MakeCases(pairing, GroupNoise(noise), rules);
-  RunTests(pairing, rules, &cases);
+  const std::vector<Timings> timings = TimingsOf(&cases);
+  RunTests(pairing, rules, timings, &cases);
+  for (const Timings& t : timings) NameTheSideThatMoved(t);
   std::vector<Judgement> judgements;
-  for (size_t begin = 0; begin < cases.size();) {
-    size_t end = begin;
-    std::vector<Case*> of_pair;
-    while (end < cases.size() && cases[end].judgement.pair == cases[begin].judgement.pair) {
-      of_pair.push_back(&cases[end++]);
-    }
-    NameTheSideThatMoved(of_pair);
-    begin = end;
-  }
   judgements.reserve(cases.size());
   for (Case& c : cases) judgements.push_back(std::move(c.judgement));
   return judgements;

@@ -87,6 +87,23 @@ TEST(Verdict, CertainButBelowTheThreshold) {
   EXPECT_EQ(*run.Of(Metric::kCompiledLatency).needed, 0.3);
 }
 
+// A rejection that is not told would raise the cut for every other test of the run.
+TEST(Verdict, WhatIsNotToldMakesNoRoomForOthers) {
+  Rules rules;
+  rules.threshold = 0.3;
+  const Judged small(Three("m", 20, 10), Three("m", 20, 12), {}, rules);
+  EXPECT_LT(*small.Of(Metric::kCompiledLatency).p, 1e-4);
+  EXPECT_EQ(*small.Of(Metric::kCompiledLatency).q, 1) << "below the threshold";
+  const Judged tiny(Three("m", 0.004, 0.002), Three("m", 0.004, 0.003));
+  EXPECT_EQ(*tiny.Of(Metric::kCompiledLatency).q, 1) << "below the absolute floor";
+  EXPECT_EQ(*tiny.Of(Metric::kSpeedup).q, 1) << "of both timings";
+  const Judged eager(Three("m", 20, 10), Three("m", 24, 10));
+  EXPECT_LT(*eager.Of(Metric::kEagerLatency).q, 0.01);
+  EXPECT_LT(*eager.Of(Metric::kSpeedup).p, 0.01);
+  EXPECT_EQ(*eager.Of(Metric::kSpeedup).q, 1) << "eager alone moved";
+  EXPECT_EQ(eager.Of(Metric::kSpeedup).verdict, Verdict::kSame);
+}
+
 // Three processes that compiled for about that long; the flagged ones beside a stranger.
 std::vector<Process> Compiled(double seconds, const std::vector<bool>& flagged) {
   std::vector<Process> processes = Three("m", 20, 10);
