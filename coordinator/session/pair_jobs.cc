@@ -255,7 +255,9 @@ std::vector<PairJobs::Candidate> PairJobs::Waiting(const Job& job, double promis
     if (under_way) continue;
     const double rounds = judge::DecidePair(rules, pair.figures, pair.timed).rounds_left;
     const int tier = owed == 0 ? 2 : begun ? 0 : 1;
-    waiting.push_back({tier, pair.figures.size(), rounds * SecondsOfRound(pair), number});
+    // Beyond MIN rounds nearness alone counts, not who has had less.
+    const size_t measured = tier == 2 ? 0 : pair.figures.size();
+    waiting.push_back({tier, measured, rounds * SecondsOfRound(pair), number});
   }
   const auto before = [](const Candidate& a, const Candidate& b) {
     return std::tie(a.tier, a.measured, a.left_s) < std::tie(b.tier, b.measured, b.left_s);

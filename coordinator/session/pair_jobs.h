@@ -131,7 +131,7 @@ class PairJobs {
   void Drop(Pair* pair, const Dropped& how, std::vector<Dropped>* dropped);
   struct Candidate {
     int tier = 0;  // 0: short of MIN rounds, 1: to be begun beyond the budget's room, 2: the rest
-    size_t measured = 0;
+    size_t measured = 0;  // rounds that count; 0 in tier 2
     double left_s = 0;  // until it is decided, as far as one can tell
     int pair = 0;
   };

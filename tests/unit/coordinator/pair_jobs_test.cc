@@ -275,6 +275,20 @@ TEST(PairJobs, BeyondTheFirstRoundsTheOneThatIsDecidedSoonestComesFirst) {
   EXPECT_LT(quiet_rank, noisy_rank);
 }
 
+TEST(PairJobs, WithABudgetRoundsBeyondTheFirstGoToTheOneThatIsDecidedSoonest) {
+  Rig rig(6, /*budget_s=*/2000, /*round_s=*/20);
+  rig.Next();
+  std::map<int, int> of_pair;
+  for (int i = 0; i < 30; ++i) {
+    const int pair = static_cast<int>(rig.given.front().id.value / 1000);
+    const int round = of_pair[pair]++;
+    // The fourth will be decided after a few rounds more, the others are too noisy for it.
+    rig.Answer(pair == 4 ? 0.012 * (round % 3) : round % 2 == 0 ? 0.3 : -0.2);
+  }
+  EXPECT_GE(of_pair[4], 7) << "where all have MIN rounds and it has had more than the others";
+  for (const int pair : {1, 2, 3, 5, 6}) EXPECT_GE(of_pair[pair], 3) << pair;
+}
+
 TEST(PairJobs, ARestartComesToTheSame) {
   Rig rig(3);
   rig.Next(3);
