@@ -18,7 +18,8 @@ struct Pair {
   // the sides that were paired, which must live longer.
   std::vector<const Process*> base, fresh;
   std::vector<Difference> differences;
-  // Both sides ran on the same host(s): what differs is the build, not the machine.
+  // Both sides ran on the same host(s): what differs is the build, not the machine. How many of a
+  // side's processes each had may differ (verdict.cc compares within hosts).
   bool same_host = true;
   size_t dropped_elsewhere = 0;  // processes left out since the other side has none on their host
   // Of a pair job: base[i] and fresh[i] are one round, so that their difference is compared and not

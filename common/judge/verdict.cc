@@ -26,7 +26,7 @@ constexpr double kScatterOfOne = 4;
 // A metric of a pair on its way to a verdict.
 struct Case {
   Judgement judgement;
-  std::vector<double> base_logs, fresh_logs;
+  std::vector<stats::Stratum> strata;  // logarithms, by host; rounds are one
   stats::Variance own;                // both sides and the noise floor, each around its own mean
   double floor_degrees = 0;           // of them, from the noise floor
   double sampling_variance = 0;       // of one process's value, from its samples
@@ -52,7 +52,6 @@ double Mean(const std::vector<double>& values) {
   return mean;
 }
 
-// As stats::MedianVariance, from the spread that every row has (interquartile range / median).
 std::string Percent(double share) {
   const double percent = share * 100;
   const double rounded =
@@ -89,6 +88,7 @@ stats::Variance FloorOf(const Noise& noise, const Pair& pair, Metric metric) {
 
 // Rounds with a figure on both sides: the i-th of each side is one round.
 void TakeRounds(Metric metric, const Pair& pair, bool disturbed_too, Case* c) {
+  stats::Stratum& all = c->strata.emplace_back();
   bool in_blocks = false;
   std::vector<double> variances;
   for (size_t i = 0; i < pair.base.size(); ++i) {
@@ -97,8 +97,8 @@ void TakeRounds(Metric metric, const Pair& pair, bool disturbed_too, Case* c) {
     const auto difference = DifferenceOf(metric, base_result, fresh_result);
     const bool disturbed = Disturbed(metric, base_result) || Disturbed(metric, fresh_result);
     if (!difference || (disturbed && !disturbed_too)) continue;
-    c->base_logs.push_back(difference->base);
-    c->fresh_logs.push_back(difference->fresh);
+    all.base.push_back(difference->base);
+    all.fresh.push_back(difference->fresh);
     in_blocks = in_blocks || difference->sampling_variance.has_value();
     variances.push_back(difference->sampling_variance
                             ? *difference->sampling_variance / 2
@@ -109,10 +109,57 @@ void TakeRounds(Metric metric, const Pair& pair, bool disturbed_too, Case* c) {
   if (in_blocks) c->sampling_variance = stats::Median(variances);
 }
 
+// Hosts differ by more than builds do: what is compared is what differs within each. Sides that
+// share no host are compared as they are.
+void TakeByHost(Metric metric, const Pair& pair, bool disturbed_too, Case* c) {
+  std::map<std::string, std::pair<std::vector<const Process*>, std::vector<const Process*>>> hosts;
+  const auto host = [&](const Process* p) { return pair.same_host ? p->row.worker_host : ""; };
+  for (const Process* process : pair.base) hosts[host(process)].first.push_back(process);
+  for (const Process* process : pair.fresh) hosts[host(process)].second.push_back(process);
+  for (const auto& [name, sides] : hosts) {
+    c->strata.push_back({LogsOf(metric, sides.first, disturbed_too),
+                         LogsOf(metric, sides.second, disturbed_too)});
+  }
+}
+
 void TakeFigures(Metric metric, const Pair& pair, bool disturbed_too, Case* c) {
+  c->strata.clear();
   if (pair.paired) return TakeRounds(metric, pair, disturbed_too, c);
-  c->base_logs = LogsOf(metric, pair.base, disturbed_too);
-  c->fresh_logs = LogsOf(metric, pair.fresh, disturbed_too);
+  TakeByHost(metric, pair, disturbed_too, c);
+}
+
+double WeightOf(const Case& c) {
+  double weight = 0;
+  for (const stats::Stratum& stratum : c.strata) weight += stratum.weight();
+  return weight;
+}
+
+// Mean over the hosts by their weights, so that new's less base's is the difference that is tested.
+double LevelOf(const Case& c, std::vector<double> stats::Stratum::*side) {
+  double level = 0;
+  for (const stats::Stratum& stratum : c.strata) {
+    if (stratum.weight() > 0) level += stratum.weight() / WeightOf(c) * Mean(stratum.*side);
+  }
+  return level;
+}
+
+// Of the hosts that have both.
+size_t ProcessesOf(const Case& c, std::vector<double> stats::Stratum::*side) {
+  size_t processes = 0;
+  for (const stats::Stratum& stratum : c.strata) {
+    if (stratum.weight() > 0) processes += (stratum.*side).size();
+  }
+  return processes;
+}
+
+// Around the mean of each side on each host.
+stats::Variance WithinHosts(const Case& c) {
+  std::vector<std::vector<double>> groups;
+  for (const stats::Stratum& stratum : c.strata) {
+    groups.push_back(stratum.base);
+    groups.push_back(stratum.fresh);
+  }
+  return stats::PooledVariance(groups);
 }
 
 // "base", "new" or "both sides": where every figure is disturbed.
@@ -125,9 +172,8 @@ std::string DisturbedSides(Metric metric, const Pair& pair) {
 // (the host in that minute) is not in it. The test of these is the paired t test.
 stats::Variance WithinRounds(const Case& c) {
   std::vector<double> differences;
-  for (size_t i = 0; i < c.base_logs.size(); ++i) {
-    differences.push_back(c.fresh_logs[i] - c.base_logs[i]);
-  }
+  const stats::Stratum& all = c.strata.front();
+  for (size_t i = 0; i < all.base.size(); ++i) differences.push_back(all.fresh[i] - all.base[i]);
   stats::Variance variance = stats::PooledVariance(std::vector<std::vector<double>>{differences});
   variance.variance /= 2;
   return variance;
@@ -141,40 +187,36 @@ std::optional<Case> MakeCase(const Pairing& pairing, size_t index, Metric metric
   c.sampling_variance =
       std::max(SamplingVariance(metric, pair.base), SamplingVariance(metric, pair.fresh));
   TakeFigures(metric, pair, /*disturbed_too=*/false, &c);
-  if (c.base_logs.empty() || c.fresh_logs.empty()) {
-    c.base_logs.clear();
-    c.fresh_logs.clear();
+  if (WeightOf(c) == 0) {
     TakeFigures(metric, pair, /*disturbed_too=*/true, &c);
     j.disturbed = true;
     j.reason = "others ran on the cores of " + DisturbedSides(metric, pair) +
                " while the model compiled: measure again";
   }
-  if (c.base_logs.empty() || c.fresh_logs.empty()) return std::nullopt;
+  if (WeightOf(c) == 0) return std::nullopt;
   j.pair = index;
   j.metric = metric;
-  j.base_processes = c.base_logs.size();
-  j.fresh_processes = c.fresh_logs.size();
-  j.base = std::exp(Mean(c.base_logs));
-  j.fresh = std::exp(Mean(c.fresh_logs));
+  j.base_processes = ProcessesOf(c, &stats::Stratum::base);
+  j.fresh_processes = ProcessesOf(c, &stats::Stratum::fresh);
+  j.base = std::exp(LevelOf(c, &stats::Stratum::base));
+  j.fresh = std::exp(LevelOf(c, &stats::Stratum::fresh));
   j.change = *j.fresh / *j.base - 1;
   const stats::Variance floor = FloorOf(noise, pair, metric);
   c.floor_degrees = floor.degrees_of_freedom;
-  c.own = pair.paired ? WithinRounds(c)
-                      : Pool({floor, stats::PooledVariance(std::vector<std::vector<double>>{
-                                         c.base_logs, c.fresh_logs})});
+  c.own = pair.paired ? WithinRounds(c) : Pool({floor, WithinHosts(c)});
   return c;
 }
 
 // The process is the unit: a test needs to have seen how processes differ, on the same machine.
 bool Testable(const Case& c, const Pair& pair) {
-  const size_t fewest = std::min(c.base_logs.size(), c.fresh_logs.size());
+  const size_t fewest = std::min(c.judgement.base_processes, c.judgement.fresh_processes);
   return pair.same_host && c.own.degrees_of_freedom > 0 && (fewest >= 2 || c.floor_degrees >= 2);
 }
 
 void TestShift(const stats::VariancePrior& prior, const Rules& rules, Case* c) {
   stats::Variance between = stats::Moderate(c->own, prior);
   between.variance = std::max({between.variance, c->sampling_variance, kNoiseMin * kNoiseMin});
-  c->shift = stats::CompareProcesses(c->base_logs, c->fresh_logs, between, rules.confidence);
+  c->shift = stats::CompareStrata(c->strata, between, rules.confidence);
   Judgement& j = c->judgement;
   j.noise = std::sqrt(between.variance);
   j.p = c->shift->p;
@@ -193,8 +235,8 @@ bool BelowAbsoluteFloor(const MetricInfo& info, const Judgement& j) {
 // How many processes a side would make the interval as narrow as the resolution.
 std::string MoreProcesses(const Case& c, double resolution) {
   const double half = c.shift->interval.high - c.shift->difference;
-  const double k = static_cast<double>(std::min(c.base_logs.size(), c.fresh_logs.size())) *
-                   std::pow(half / std::log1p(resolution), 2);
+  const size_t fewest = std::min(c.judgement.base_processes, c.judgement.fresh_processes);
+  const double k = static_cast<double>(fewest) * std::pow(half / std::log1p(resolution), 2);
   if (!(k < 100)) return "too noisy";
   return "about " + std::to_string(static_cast<int>(std::ceil(k))) + " processes a side would do";
 }
@@ -234,8 +276,10 @@ void DecideByBound(const MetricInfo& info, const Pair& pair, Case* c) {
   const double bound = std::max(std::log(info.one_process_factor),
                                 kScatterOfOne * std::sqrt(2 * c->sampling_variance));
   j.needed = std::expm1(bound);
-  const std::string why =
-      pair.same_host ? "one process a side and no noise floor" : "base and new on different hosts";
+  const std::string why = !pair.same_host ? "base and new on different hosts"
+                          : c->strata.size() > 1
+                              ? "one process a side and host, and no noise floor"
+                              : "one process a side and no noise floor";
   if (std::max(*j.base, *j.fresh) < info.absolute_floor) {
     j.verdict = Verdict::kSame;
     j.reason = "both are below the absolute floor of the metric";
