@@ -66,12 +66,15 @@ std::optional<double> MedianOver(const std::vector<const Process*>& processes,
   return stats::Median(values);
 }
 
+constexpr char kGivenUp[] = "a side takes its worker down";
+
 // Why the model is in no mean; empty: it is.
 std::string WhyLeftOut(const Model& model, bool allow_incomparable) {
   if (model.performance == nullptr) return "no performance test on both sides";
   if (!allow_incomparable && !model.performance->comparable()) return "incomparable";
   for (const Pair* pair : {model.performance, model.accuracy}) {
     if (pair == nullptr) continue;
+    if (pair->killer != nullptr) return kGivenUp;
     const std::string test(plan::ToString(pair->experiment.test));
     if (!Passed(pair->base)) return test + " failed in base";
     if (!Passed(pair->fresh)) return test + " failed in new";
@@ -88,6 +91,10 @@ SummaryCell PassRate(const std::vector<Model>& models, bool allow_incomparable) 
     if (pair == nullptr || (!allow_incomparable && !pair->comparable())) {
       cell.left_out.push_back(model.name +
                               (pair == nullptr ? " (no accuracy test)" : " (incomparable)"));
+      continue;
+    }
+    if (pair->killer != nullptr) {
+      cell.left_out.push_back(model.name + " (" + kGivenUp + ")");
       continue;
     }
     ++cell.count;

@@ -371,17 +371,25 @@ StatusOfSide StatusOf(const std::vector<const Process*>& processes) {
   return side;
 }
 
+// With the process that took its worker down, which is in no round: it says that the side fails.
 Judgement JudgeStatus(const Pair& pair, size_t index) {
-  const StatusOfSide base = StatusOf(pair.base), fresh = StatusOf(pair.fresh);
+  std::vector<const Process*> of_base = pair.base, of_fresh = pair.fresh;
+  if (pair.killer != nullptr) (pair.killer_is_new ? of_fresh : of_base).push_back(pair.killer);
+  const StatusOfSide base = StatusOf(of_base), fresh = StatusOf(of_fresh);
   Judgement j;
   j.pair = index;
   j.metric = Metric::kStatus;
-  j.base_processes = pair.base.size();
-  j.fresh_processes = pair.fresh.size();
-  j.base_status = base.words;
-  j.fresh_status = fresh.words;
+  j.base_processes = of_base.size();
+  j.fresh_processes = of_fresh.size();
+  j.base_status = of_base.empty() ? "not measured" : base.words;
+  j.fresh_status = of_fresh.empty() ? "not measured" : fresh.words;
   const auto flaky = [](const StatusOfSide& s) { return s.passed > 0 && s.failed > 0; };
-  if (flaky(base) || flaky(fresh)) {
+  if (of_base.empty() || of_fresh.empty()) {
+    j.verdict = Verdict::kUnknown;
+    j.reason = std::string(pair.killer_is_new ? "new: " : "base: ") +
+               (pair.killer_is_new ? fresh : base).error +
+               (pair.killer_is_new ? "; base was not measured" : "; new was not measured");
+  } else if (flaky(base) || flaky(fresh)) {
     j.verdict = Verdict::kUnknown;
     const StatusOfSide& side = flaky(fresh) ? fresh : base;
     j.reason = std::string(flaky(fresh) ? "new" : "base") + " passed " +
