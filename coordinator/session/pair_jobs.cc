@@ -115,6 +115,7 @@ void PairJobs::Judge(Pair* pair, Round* round) {
   const judge::RoundJudgement judgement = judge::JudgeRound(SideOf(base), SideOf(fresh));
   if (judgement.state == judge::RoundState::kDisturbed) {
     ++pair->disturbed;
+    ++pair->disturbed_in_a_row;
     pair->trouble = judgement.reason;
   }
   if (judgement.state == judge::RoundState::kNotNeeded && !pair->ended) {
@@ -122,6 +123,7 @@ void PairJobs::Judge(Pair* pair, Round* round) {
     pair->ended = Dropped{{}, result.outcome, result.status, result.blame, result.error};
   }
   if (judgement.state != judge::RoundState::kCounts) return;
+  pair->disturbed_in_a_row = 0;
   pair->figures.push_back(judge::FiguresOf(base->result, fresh->result));
   pair->spent_s += base->seconds + fresh->seconds;
   ++pair->measured;
@@ -150,7 +152,10 @@ std::optional<PairJobs::Dropped> PairJobs::Ending(const Job& job, const Pair& pa
     return Skipped(
         absl::StrCat("pair decided after ", Rounds(pair.figures.size()), ": ", step.reason));
   }
-  if (pair.disturbed > plan::kSpareRounds) {
+  // Where rounds are disturbed now and then, the plan may run out: what counted has told something.
+  const bool mostly = pair.disturbed > pair.measured;
+  if (pair.disturbed_in_a_row > plan::kSpareRounds ||
+      (pair.disturbed > plan::kSpareRounds && mostly)) {
     return Skipped(absl::StrCat("pair given up: ", Rounds(static_cast<size_t>(pair.disturbed)),
                                 " were disturbed, the last: ", pair.trouble));
   }

@@ -102,6 +102,7 @@ class PairJobs {
     std::map<int, Round> rounds;
     std::vector<judge::RoundFigures> figures;  // of rounds that count
     int disturbed = 0;
+    int disturbed_in_a_row = 0;
     std::string trouble;  // of the last one
     double spent_s = 0;   // of `measured` rounds
     int measured = 0;

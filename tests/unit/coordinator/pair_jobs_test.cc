@@ -63,8 +63,8 @@ plan::Result ResultOf(const PairJobs::Dropped& dropped) {
 
 // A job with its results so far.
 struct Rig {
-  explicit Rig(int pairs, int64_t budget_s = 0, double round_s = 20)
-      : members(Members(pairs, 14, round_s / 2)), seconds(round_s / 2) {
+  explicit Rig(int pairs, int64_t budget_s = 0, double round_s = 20, int rounds = 14)
+      : members(Members(pairs, rounds, round_s / 2)), seconds(round_s / 2) {
     request = RequestOf(budget_s);
     added.job = kJob;
     jobs.Add(request, added, members);
@@ -169,6 +169,51 @@ TEST(PairJobs, APairThatIsDisturbedAgainAndAgainIsGivenUp) {
   EXPECT_TRUE(rig.given.empty());
   EXPECT_THAT(rig.dropped[0].reason, HasSubstr("3 rounds were disturbed"));
   EXPECT_EQ(rig.landed.size(), rig.members.size());
+}
+
+// The round that was given first, as one between whose sides something came.
+void Disturb(Rig* rig) {
+  const std::string unit = rig->given.front().unit;
+  for (const scheduler::Task& task : rig->given) {
+    if (task.unit != unit) continue;
+    rig->Land(task.id, {Figure(10), LeaseEpoch(++rig->leases), {WorkerId("w"), 2}, rig->seconds});
+  }
+  std::erase_if(rig->given, [&](const scheduler::Task& task) { return task.unit == unit; });
+  rig->Next();
+}
+
+TEST(PairJobs, RoundsThatAreDisturbedNowAndThenEndNoPair) {
+  Rig rig(1, /*budget_s=*/0, /*round_s=*/20, /*rounds=*/52);
+  rig.request.rounds_max = 50;
+  rig.jobs = PairJobs();
+  rig.jobs.Add(rig.request, rig.added, rig.members);
+  rig.Next();
+  int rounds = 0;
+  while (!rig.given.empty()) {
+    // One in five, and a noise in which nothing is decided.
+    if (++rounds % 5 == 0) {
+      Disturb(&rig);
+    } else {
+      rig.Answer(rounds % 2 == 0 ? 0.5 : -0.4);
+    }
+  }
+  EXPECT_EQ(rounds, 52) << "all that were planned";
+  EXPECT_TRUE(rig.dropped.empty()) << rig.dropped[0].reason;
+}
+
+TEST(PairJobs, APairOfWhichMoreIsDisturbedThanCountsIsGivenUp) {
+  Rig rig(1);
+  rig.Next();
+  for (const bool counts : {true, false, false, true, false}) {
+    ASSERT_FALSE(rig.given.empty());
+    if (counts) {
+      rig.Answer(0.1);
+    } else {
+      Disturb(&rig);
+    }
+  }
+  EXPECT_TRUE(rig.given.empty());
+  EXPECT_THAT(rig.dropped[0].reason, HasSubstr("3 rounds were disturbed"));
 }
 
 TEST(PairJobs, WhatNoWorkerCanRunEndsThePairWithTheSameWords) {
