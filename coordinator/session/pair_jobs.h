@@ -10,7 +10,7 @@
 //     many as there are slots (and as many again, so that no slot waits); a pair is begun before
 //     others have MIN rounds only where the budget has room for MIN rounds of it too. When the next
 //     round would exceed the budget, and nothing runs that might leave time over, what is left is
-//     skipped.
+//     skipped; never for a guess alone while the job's rounds say that there is room.
 //
 // Follows what was committed, so that a restart comes to the same: the dispatcher tells it every
 // result. Pure; thread-compatible: the dispatcher's thread owns it.
@@ -121,7 +121,18 @@ class PairJobs {
   // How what is left of the pair ends; nothing: it goes on.
   std::optional<Dropped> Ending(const Job& job, const Pair& pair) const;
   judge::PairRules RulesOf(const Job& job) const;
-  double SecondsOfRound(const Pair& pair) const;
+  // Of both sides, as predicted; 0: nothing is.
+  static double PredictedSeconds(const Pair& pair);
+  // How far off the job's predictions were: they know neither this host nor that a side stands
+  // still for the other. 1: nothing was measured yet.
+  static double PredictionFactor(const Job& job);
+  // As measured, else as predicted.
+  static double SecondsOfRound(const Pair& pair, double factor);
+  static std::optional<double> TypicalSecondsOfRound(const Job& job);  // none was measured yet
+  // Whether the budget has room for a round of it. Where nothing runs that would tell better, a
+  // guess alone does not say no: then as long as a typical round would fit, and before there is one
+  // as long as anything is left.
+  static bool HasRoom(const Job& job, const Pair& pair, double round_s, double promised_s);
   static const Round* Current(const Pair& pair);
   static Round* NextRound(Pair* pair);
   // By which its next round is ordered: rounds that count up to MIN, beyond it those still to go.

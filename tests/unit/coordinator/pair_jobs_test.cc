@@ -63,8 +63,10 @@ plan::Result ResultOf(const PairJobs::Dropped& dropped) {
 
 // A job with its results so far.
 struct Rig {
-  explicit Rig(int pairs, int64_t budget_s = 0, double round_s = 20, int rounds = 14)
-      : members(Members(pairs, rounds, round_s / 2)), seconds(round_s / 2) {
+  explicit Rig(int pairs, int64_t budget_s = 0, double round_s = 20, int rounds = 14,
+               double predicted_s = 0)
+      : members(Members(pairs, rounds, (predicted_s > 0 ? predicted_s : round_s) / 2)),
+        seconds(round_s / 2) {
     request = RequestOf(budget_s);
     added.job = kJob;
     jobs.Add(request, added, members);
@@ -251,6 +253,41 @@ TEST(PairJobs, ABudgetIsSpentWhereTheDecisionIsClosestAndNeverExceeded) {
   EXPECT_EQ(rig.landed.size(), rig.members.size());
   EXPECT_EQ(of_pair.size(), 4U) << "three of which it has MIN rounds, and what is left over";
   EXPECT_THAT(rig.dropped.back().reason, HasSubstr("budget"));
+}
+
+// A fresh coordinator guesses a minute a side; a round takes 20 s.
+TEST(PairJobs, NoPairIsDroppedForAGuessWhileTheJobsRoundsSayThatThereIsRoom) {
+  for (const int64_t budget_s : {90, 180}) {
+    Rig rig(6, budget_s, /*round_s=*/20, /*rounds=*/14, /*predicted_s=*/120);
+    rig.Next();
+    EXPECT_EQ(rig.given.size(), 2U) << "one round, to know how long they take";
+    int64_t rounds = 0;
+    while (!rig.given.empty()) {
+      rig.Answer(rounds % 2 == 0 ? 0.3 : -0.2);
+      ++rounds;
+    }
+    EXPECT_EQ(rounds, budget_s / 20) << "all of it is spent";
+    EXPECT_EQ(rig.landed.size(), rig.members.size());
+  }
+}
+
+TEST(PairJobs, AfterARestartARoundIsExpectedToTakeAsLongAsBefore) {
+  Rig rig(2, /*budget_s=*/10'000, /*round_s=*/20);
+  rig.Next();
+  Disturb(&rig);
+  std::vector<PairMember> members = rig.members;
+  for (PairMember& member : members) {
+    // What ended has no task and no prediction any more.
+    if (rig.landed.contains(member.id)) member.task = scheduler::Task();
+  }
+  PairJobs again;
+  again.Add(rig.request, rig.added, members);
+  for (const auto& [id, landed] : rig.landed) again.Record(id, landed);
+  std::vector<scheduler::Task> resumed;
+  for (const scheduler::Task& task : rig.given) again.Resume(task.id, &resumed);
+  EXPECT_GT(rig.jobs.SecondsLeft(kJob), 0);
+  EXPECT_EQ(again.SecondsLeft(kJob), rig.jobs.SecondsLeft(kJob));
+  EXPECT_TRUE(again.Next(kJob, 1).added.job.tasks.empty());
 }
 
 // As the scheduler does: the lowest rank first.
