@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <set>
 #include <tuple>
 
+#include "common/judge/labels.h"
 #include "common/stats/geometric_mean.h"
 #include "common/stats/stats.h"
 
@@ -26,32 +26,6 @@ bool Passed(const std::vector<const Process*>& processes) {
     return p->row.result->outcome == plan::Outcome::kPassed;
   });
 }
-
-// Words that do not vary over the run are left out of the label.
-class Labels {
- public:
-  explicit Labels(const Pairing& pairing) {
-    for (const Pair& pair : pairing.pairs) {
-      const auto words = Words(pair.experiment);
-      for (size_t i = 0; i < words.size(); ++i) seen_[i].insert(words[i]);
-    }
-  }
-  std::string Of(const plan::Experiment& experiment) const {
-    std::string label = experiment.configuration;
-    const auto words = Words(experiment);
-    for (size_t i = 0; i < words.size(); ++i) {
-      if (seen_.at(i).size() > 1) label += " " + words[i];
-    }
-    return label;
-  }
-
- private:
-  static std::vector<std::string> Words(const plan::Experiment& e) {
-    return {std::string(plan::ToString(e.mode)), std::string(plan::ToString(e.precision)), e.device,
-            std::string(plan::ToString(e.start)), e.profile};
-  }
-  std::map<size_t, std::set<std::string>> seen_;
-};
 
 using Figure = std::function<std::optional<double>(const plan::Result&)>;
 
@@ -185,7 +159,7 @@ std::vector<SummaryCell> Summarize(const Pairing& pairing, bool allow_incomparab
   for (const Pair& pair : pairing.pairs) {
     const plan::Experiment& e = pair.experiment;
     if (e.test != plan::Test::kPerformance && e.test != plan::Test::kAccuracy) continue;
-    auto& models = groups[{labels.Of(e), e.suite}];
+    auto& models = groups[{labels.OfConfiguration(e), e.suite}];
     // Batch sizes differ between the tests, so they meet by name; a second series of one model (two
     // batch sizes of one configuration) is a model of its own.
     const auto slot = [&](Model& m) -> const Pair*& {
