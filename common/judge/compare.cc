@@ -146,8 +146,8 @@ void NoteRounds(Comparison* comparison) {
   }
 }
 
-// What new was to run and nothing can be said of: a model that is missing is no success. Empty: there
-// is none.
+// What new was to run and nothing can be said of: a model that is missing is no success. Empty:
+// there is none.
 std::string Missing(const Comparison& comparison) {
   std::vector<const plan::Experiment*> missing;
   for (const Judgement& j : comparison.judgements) {

@@ -41,8 +41,8 @@ struct LeftOut {
   plan::Experiment experiment;
   std::string reason;  // "only in base", "new: skipped: not on aarch64", "new: no result yet"
   // New was to run it (in a pair job: both sides) and has no outcome that could be judged: it was
-  // lost or cancelled, or is open. Neither what a rule or the budget skipped nor what one side alone
-  // has planned.
+  // lost or cancelled, or is open. Neither what a rule or the budget skipped nor what one side
+  // alone has planned.
   bool owed = false;
 };
 

@@ -27,10 +27,10 @@ constexpr double kScatterOfOne = 4;
 struct Case {
   Judgement judgement;
   std::vector<stats::Stratum> strata;  // logarithms, by host; rounds are one
-  stats::Variance own;                // both sides and the noise floor, each around its own mean
-  double floor_degrees = 0;           // of them, from the noise floor
-  double sampling_variance = 0;       // of one process's value, from its samples
-  std::optional<stats::Shift> shift;  // where a test is possible
+  stats::Variance own;                 // both sides and the noise floor, each around its own mean
+  double floor_degrees = 0;            // of them, from the noise floor
+  double sampling_variance = 0;        // of one process's value, from its samples
+  std::optional<stats::Shift> shift;   // where a test is possible
   // Why its change is not told, however certain it is; empty: it may be. What is not told counts in
   // the false discovery rate as if nothing had been seen.
   std::string not_told;
@@ -117,8 +117,8 @@ void TakeByHost(Metric metric, const Pair& pair, bool disturbed_too, Case* c) {
   for (const Process* process : pair.base) hosts[host(process)].first.push_back(process);
   for (const Process* process : pair.fresh) hosts[host(process)].second.push_back(process);
   for (const auto& [name, sides] : hosts) {
-    c->strata.push_back({LogsOf(metric, sides.first, disturbed_too),
-                         LogsOf(metric, sides.second, disturbed_too)});
+    c->strata.push_back(
+        {LogsOf(metric, sides.first, disturbed_too), LogsOf(metric, sides.second, disturbed_too)});
   }
 }
 
@@ -276,10 +276,9 @@ void DecideByBound(const MetricInfo& info, const Pair& pair, Case* c) {
   const double bound = std::max(std::log(info.one_process_factor),
                                 kScatterOfOne * std::sqrt(2 * c->sampling_variance));
   j.needed = std::expm1(bound);
-  const std::string why = !pair.same_host ? "base and new on different hosts"
-                          : c->strata.size() > 1
-                              ? "one process a side and host, and no noise floor"
-                              : "one process a side and no noise floor";
+  const std::string why = !pair.same_host        ? "base and new on different hosts"
+                          : c->strata.size() > 1 ? "one process a side and host, and no noise floor"
+                                                 : "one process a side and no noise floor";
   if (std::max(*j.base, *j.fresh) < info.absolute_floor) {
     j.verdict = Verdict::kSame;
     j.reason = "both are below the absolute floor of the metric";

@@ -144,7 +144,7 @@ class PairJobs {
   struct Candidate {
     int tier = 0;  // 0: short of MIN rounds, 1: to be begun beyond the budget's room, 2: the rest
     size_t measured = 0;  // rounds that count; 0 in tier 2
-    double left_s = 0;  // until it is decided, as far as one can tell
+    double left_s = 0;    // until it is decided, as far as one can tell
     int pair = 0;
   };
   // Pairs that have no round in the scheduler, those that come first in front.
