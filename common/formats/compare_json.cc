@@ -176,10 +176,11 @@ std::string CompareCsv(const Comparison& comparison) {
                "precision", "device",         "metric",        "unit",           "base",
                "new",       "change_percent", "low_percent",   "high_percent",   "p",
                "q",         "needed_percent", "noise_percent", "base_processes", "new_processes",
-               "verdict",   "moved",          "reason"});
+               "verdict",   "moved",          "reason",        "start",          "profile"});
   for (const Judgement& j : comparison.judgements) {
     if (!Shown(comparison, j.metric)) continue;
-    std::vector<std::string> cells = Subject(comparison.pairing.pairs[j.pair].experiment);
+    const plan::Experiment& e = comparison.pairing.pairs[j.pair].experiment;
+    std::vector<std::string> cells = Subject(e);
     const bool status = j.metric == judge::Metric::kStatus;
     for (std::string cell :
          {std::string(ToString(j.metric)), std::string(InfoOf(j.metric).unit),
@@ -188,7 +189,8 @@ std::string CompareCsv(const Comparison& comparison) {
           j.interval ? PercentOf(j.interval->high) : "", Probability(j.p), Probability(j.q),
           PercentOf(j.needed), PercentOf(j.noise), std::to_string(j.base_processes),
           std::to_string(j.fresh_processes), std::string(ToString(j.verdict)),
-          std::string(ToString(j.moved)), j.reason}) {
+          std::string(ToString(j.moved)), j.reason, std::string(plan::ToString(e.start)),
+          e.profile}) {
       cells.push_back(std::move(cell));
     }
     csv += CsvLine(cells);
@@ -196,7 +198,9 @@ std::string CompareCsv(const Comparison& comparison) {
   for (const judge::LeftOut& left_out : comparison.pairing.left_out) {
     std::vector<std::string> cells = Subject(left_out.experiment);
     cells.resize(20);
-    cells.insert(cells.end(), {"left_out", "", left_out.reason});
+    cells.insert(cells.end(), {"left_out", "", left_out.reason,
+                               std::string(plan::ToString(left_out.experiment.start)),
+                               left_out.experiment.profile});
     csv += CsvLine(cells);
   }
   return csv;

@@ -62,7 +62,8 @@ std::string Software(const Comparison& comparison) {
 std::string Reproduce(const Comparison& comparison) {
   if (comparison.findings.empty()) return "";
   const auto& j = comparison.judgements[comparison.findings.front().judgement];
-  const auto& row = comparison.pairing.pairs[j.pair].fresh.front()->row;
+  const judge::Pair& pair = comparison.pairing.pairs[j.pair];
+  const auto& row = (pair.measured() ? pair.fresh.front() : pair.killer)->row;
   return "reproduce: dynbenchctl repro e" + std::to_string(row.id.value) + "\n";
 }
 
@@ -86,6 +87,7 @@ std::string RegressionTable(const Comparison& comparison) {
   for (const judge::Pair& pair : comparison.pairing.pairs) {
     if (pair.experiment.test != plan::Test::kPerformance) continue;
     if (!pair.comparable() && !comparison.options.rules.allow_incomparable) continue;
+    if (!pair.measured()) continue;
     const Side n = SideOf(pair.fresh), o = SideOf(pair.base);
     text += CsvLine({pair.experiment.model, std::to_string(n.batch), Number(n.speedup),
                      Number(n.compiled_s), Number(n.eager_s), Number(n.compile_s),

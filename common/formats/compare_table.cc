@@ -10,6 +10,7 @@
 
 #include "common/formats/compare_sections.h"
 #include "common/formats/format_number.h"
+#include "common/judge/labels.h"
 
 namespace dynbench::formats {
 namespace {
@@ -97,6 +98,7 @@ Section FindingSection(const Comparison& comparison, judge::Level level, const C
                      {"95 % interval", Align::kLeft, 2},
                      {"verdict", Align::kLeft, 0},
                      {"why", Align::kLeft, 1}};
+  const judge::Labels labels(comparison.pairing);
   size_t count = 0;
   for (const judge::Finding& finding : comparison.findings) {
     if (finding.level != level) continue;
@@ -105,7 +107,7 @@ Section FindingSection(const Comparison& comparison, judge::Level level, const C
     const plan::Experiment& e = comparison.pairing.pairs[j.pair].experiment;
     std::string what = j.metric == Metric::kStatus ? std::string(plan::ToString(e.test))
                                                    : std::string(InfoOf(j.metric).title);
-    section.rows.push_back({{e.model},
+    section.rows.push_back({{labels.OfModel(e)},
                             {what},
                             {FromTo(j)},
                             {Change(j.change)},
@@ -144,6 +146,7 @@ Section ModelSection(const Comparison& comparison, const CompareView& view) {
                      {"95 % interval", Align::kLeft, 2}, {"needed", Align::kRight, 3},
                      {"runs", Align::kRight, 4},         {"compiled", Align::kLeft, 0},
                      {"moved", Align::kLeft, 6}};
+  const judge::Labels labels(comparison.pairing);
   const std::vector<ModelRow> rows = ModelRows(comparison);
   const bool all = view.all || rows.size() <= kModelsShown;
   size_t hidden = 0;
@@ -161,7 +164,7 @@ Section ModelSection(const Comparison& comparison, const CompareView& view) {
       continue;
     }
     section.rows.push_back({{row.pair->experiment.model},
-                            {row.pair->experiment.configuration},
+                            {labels.OfConfiguration(row.pair->experiment)},
                             {eager == nullptr ? "-" : FromTo(*eager)},
                             {FromTo(*compiled)},
                             {speedup == nullptr ? "-" : FromTo(*speedup)},

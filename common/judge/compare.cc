@@ -14,6 +14,7 @@ namespace {
 // Over how many models a common movement of eager is worth a word, and from what size on.
 constexpr size_t kCanaryModels = 5;
 constexpr double kCanaryShare = 0.05;
+constexpr size_t kMissingNamed = 3;
 
 bool Shown(const Options& options, Metric metric) {
   return options.metrics.empty() || options.metrics.contains(metric);
@@ -145,13 +146,45 @@ void NoteRounds(Comparison* comparison) {
   }
 }
 
+// What new was to run and nothing can be said of: a model that is missing is no success. Empty:
+// there is none.
+std::string Missing(const Comparison& comparison) {
+  std::vector<const plan::Experiment*> missing;
+  for (const Judgement& j : comparison.judgements) {
+    const Pair& pair = comparison.pairing.pairs[j.pair];
+    if (pair.killer == nullptr || !pair.killer_is_new || j.metric != Metric::kStatus) continue;
+    if (j.verdict == Verdict::kUnknown) missing.push_back(&pair.experiment);
+  }
+  for (const LeftOut& left_out : comparison.pairing.left_out) {
+    if (left_out.owed) missing.push_back(&left_out.experiment);
+  }
+  if (missing.empty()) return "";
+  std::vector<std::string> names;
+  for (const plan::Experiment* e : missing) {
+    std::string name = e->suite + "/" + e->model;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  std::string text = "no verdict of " + std::to_string(missing.size()) +
+                     (missing.size() == 1 ? " experiment" : " experiments") +
+                     " that new was to run: ";
+  for (size_t i = 0; i < std::min(names.size(), kMissingNamed); ++i) {
+    text += (i > 0 ? ", " : "") + names[i];
+  }
+  if (names.size() <= kMissingNamed) return text;
+  return text + " and " + std::to_string(names.size() - kMissingNamed) + " more";
+}
+
 void Close(Comparison* comparison) {
   const auto set = [&](Gate gate, std::string reason) {
     comparison->gate = gate;
     comparison->gate_reason = std::move(reason);
   };
   const auto& pairs = comparison->pairing.pairs;
-  if (pairs.empty()) return set(Gate::kNotEnough, "base and new have no experiment in common");
+  const std::string missing = Missing(*comparison);
+  const std::string and_missing = missing.empty() ? "" : "; " + missing;
+  if (pairs.empty()) {
+    return set(Gate::kNotEnough, "base and new have no experiment in common" + and_missing);
+  }
   if (!comparison->options.rules.allow_incomparable &&
       std::none_of(pairs.begin(), pairs.end(), [](const Pair& p) { return p.comparable(); })) {
     return set(Gate::kIncomparable,
@@ -160,7 +193,8 @@ void Close(Comparison* comparison) {
   }
   const auto red = std::count_if(comparison->findings.begin(), comparison->findings.end(),
                                  [](const Finding& f) { return f.level == Level::kRed; });
-  if (red > 0) return set(Gate::kRegression, std::to_string(red) + " regressions");
+  if (red > 0) return set(Gate::kRegression, std::to_string(red) + " regressions" + and_missing);
+  if (!missing.empty()) return set(Gate::kNotEnough, missing);
   for (const MetricInfo& info : AllMetrics()) {
     size_t judged = 0, unknown = 0;
     for (const Judgement& j : comparison->judgements) {
@@ -300,7 +334,9 @@ std::vector<std::string> TurnedSeries(const Comparison& comparison) {
 
 void WeighHistory(const std::vector<SeriesHistory>& past, Comparison* comparison) {
   for (Judgement& j : comparison->judgements) {
-    if (Turned(j)) Weigh(past, comparison->pairing.pairs[j.pair], &j);
+    // A model that takes its worker down fails by more than chance.
+    const Pair& pair = comparison->pairing.pairs[j.pair];
+    if (Turned(j) && pair.killer == nullptr) Weigh(past, pair, &j);
   }
   comparison->findings = Rank(*comparison);
   Close(comparison);

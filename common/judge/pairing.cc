@@ -13,6 +13,7 @@ struct Group {
   std::vector<const Process*> counted;  // passed or failed
   const Process* any = nullptr;
   std::string why_not;  // of the last one that does not count
+  bool owed = false;    // one that was to run has no outcome
 };
 
 using Groups = std::map<std::string, Group>;  // by series
@@ -30,6 +31,11 @@ bool Counts(const store::ResultRow& row) {
                         row.result->outcome == plan::Outcome::kFailed);
 }
 
+// To be run, and neither measured nor left out on purpose.
+bool Owed(const store::ResultRow& row) {
+  return !Counts(row) && (!row.result || row.result->outcome != plan::Outcome::kSkipped);
+}
+
 // `order` receives the series as they are met first.
 Groups GroupsOf(const Side& side, std::vector<std::string>* order) {
   Groups groups;
@@ -44,6 +50,7 @@ Groups GroupsOf(const Side& side, std::vector<std::string>* order) {
       group.counted.push_back(&process);
     } else {
       group.why_not = WhyNot(process.row);
+      group.owed = group.owed || Owed(process.row);
     }
   }
   return groups;
@@ -125,7 +132,8 @@ class Matcher {
                      ? "both: " + fresh.why_not
                      : reason + (reason.empty() ? "" : "; ") + "new: " + fresh.why_not;
       }
-      pairing_.left_out.push_back({base.any->row.experiment, reason});
+      const bool owed = !base.counted.empty() && fresh.owed;
+      pairing_.left_out.push_back({base.any->row.experiment, reason, owed});
       return;
     }
     Pair pair;
@@ -141,7 +149,7 @@ class Matcher {
 
   void LeaveOut(const Group& group, const std::string& reason) {
     const std::string why = group.counted.empty() ? reason + " (" + group.why_not + ")" : reason;
-    pairing_.left_out.push_back({group.any->row.experiment, why});
+    pairing_.left_out.push_back({group.any->row.experiment, why, false});
   }
 
   std::vector<std::string> base_order_, fresh_order_;
@@ -162,6 +170,13 @@ RoundSide SideOf(const Process* process) {
 // By number of the round, its processes of either side.
 using Rounds = std::map<int, std::pair<const Process*, const Process*>>;
 
+// As the coordinator gives the pair up (coordinator/session/pair_jobs.cc): no worker brought the
+// failure.
+bool TookItsWorkerDown(const Process* process) {
+  const RoundSide side = SideOf(process);
+  return side.result != nullptr && !side.lease && side.result->outcome == plan::Outcome::kFailed;
+}
+
 void AddRound(int number, const Process* base, const Process* fresh, Pair* pair) {
   MeasuredRound round;
   round.number = number;
@@ -180,7 +195,23 @@ void AddRound(int number, const Process* base, const Process* fresh, Pair* pair)
     pair->base.push_back(base);
     pair->fresh.push_back(fresh);
   }
+  for (const bool is_new : {false, true}) {
+    const Process* process = is_new ? fresh : base;
+    if (!TookItsWorkerDown(process)) continue;
+    pair->killer = process;
+    pair->killer_is_new = is_new;
+  }
   pair->rounds.push_back(std::move(round));
+}
+
+bool Owed(const Rounds& rounds) {
+  const auto owed = [](const Process* process) {
+    return process != nullptr &&
+           (!process->row.result || process->row.result->outcome != plan::Outcome::kSkipped);
+  };
+  return std::any_of(rounds.begin(), rounds.end(), [&](const auto& round) {
+    return owed(round.second.first) || owed(round.second.second);
+  });
 }
 
 }  // namespace
@@ -200,9 +231,10 @@ Pairing PairRounds(const Side& base, const Side& fresh) {
     const auto& first = rounds.begin()->second;
     pair.experiment = (first.first != nullptr ? first.first : first.second)->row.experiment;
     for (const auto& [round, sides] : rounds) AddRound(round, sides.first, sides.second, &pair);
-    if (pair.base.empty()) {
+    if (pair.base.empty() && pair.killer == nullptr) {
       std::string why = pair.rounds.empty() ? pair.ended : pair.rounds.back().judgement.reason;
-      pairing.left_out.push_back({pair.experiment, why.empty() ? "no round yet" : std::move(why)});
+      pairing.left_out.push_back(
+          {pair.experiment, why.empty() ? "no round yet" : std::move(why), Owed(rounds)});
       continue;
     }
     pair.differences = ProcessDifferences(pair.base, pair.fresh);

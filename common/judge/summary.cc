@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <set>
 #include <tuple>
 
+#include "common/judge/labels.h"
 #include "common/stats/geometric_mean.h"
 #include "common/stats/stats.h"
 
@@ -27,32 +27,6 @@ bool Passed(const std::vector<const Process*>& processes) {
   });
 }
 
-// Words that do not vary over the run are left out of the label.
-class Labels {
- public:
-  explicit Labels(const Pairing& pairing) {
-    for (const Pair& pair : pairing.pairs) {
-      const auto words = Words(pair.experiment);
-      for (size_t i = 0; i < words.size(); ++i) seen_[i].insert(words[i]);
-    }
-  }
-  std::string Of(const plan::Experiment& experiment) const {
-    std::string label = experiment.configuration;
-    const auto words = Words(experiment);
-    for (size_t i = 0; i < words.size(); ++i) {
-      if (seen_.at(i).size() > 1) label += " " + words[i];
-    }
-    return label;
-  }
-
- private:
-  static std::vector<std::string> Words(const plan::Experiment& e) {
-    return {std::string(plan::ToString(e.mode)), std::string(plan::ToString(e.precision)), e.device,
-            std::string(plan::ToString(e.start)), e.profile};
-  }
-  std::map<size_t, std::set<std::string>> seen_;
-};
-
 using Figure = std::function<std::optional<double>(const plan::Result&)>;
 
 std::optional<double> MedianOver(const std::vector<const Process*>& processes,
@@ -66,12 +40,15 @@ std::optional<double> MedianOver(const std::vector<const Process*>& processes,
   return stats::Median(values);
 }
 
+constexpr char kGivenUp[] = "a side takes its worker down";
+
 // Why the model is in no mean; empty: it is.
 std::string WhyLeftOut(const Model& model, bool allow_incomparable) {
   if (model.performance == nullptr) return "no performance test on both sides";
   if (!allow_incomparable && !model.performance->comparable()) return "incomparable";
   for (const Pair* pair : {model.performance, model.accuracy}) {
     if (pair == nullptr) continue;
+    if (pair->killer != nullptr) return kGivenUp;
     const std::string test(plan::ToString(pair->experiment.test));
     if (!Passed(pair->base)) return test + " failed in base";
     if (!Passed(pair->fresh)) return test + " failed in new";
@@ -88,6 +65,10 @@ SummaryCell PassRate(const std::vector<Model>& models, bool allow_incomparable) 
     if (pair == nullptr || (!allow_incomparable && !pair->comparable())) {
       cell.left_out.push_back(model.name +
                               (pair == nullptr ? " (no accuracy test)" : " (incomparable)"));
+      continue;
+    }
+    if (pair->killer != nullptr) {
+      cell.left_out.push_back(model.name + " (" + kGivenUp + ")");
       continue;
     }
     ++cell.count;
@@ -178,7 +159,7 @@ std::vector<SummaryCell> Summarize(const Pairing& pairing, bool allow_incomparab
   for (const Pair& pair : pairing.pairs) {
     const plan::Experiment& e = pair.experiment;
     if (e.test != plan::Test::kPerformance && e.test != plan::Test::kAccuracy) continue;
-    auto& models = groups[{labels.Of(e), e.suite}];
+    auto& models = groups[{labels.OfConfiguration(e), e.suite}];
     // Batch sizes differ between the tests, so they meet by name; a second series of one model (two
     // batch sizes of one configuration) is a model of its own.
     const auto slot = [&](Model& m) -> const Pair*& {

@@ -26,11 +26,15 @@ constexpr double kScatterOfOne = 4;
 // A metric of a pair on its way to a verdict.
 struct Case {
   Judgement judgement;
-  std::vector<double> base_logs, fresh_logs;
-  stats::Variance own;                // both sides and the noise floor, each around its own mean
-  double floor_degrees = 0;           // of them, from the noise floor
-  double sampling_variance = 0;       // of one process's value, from its samples
-  std::optional<stats::Shift> shift;  // where a test is possible
+  std::vector<stats::Stratum> strata;  // logarithms, by host; rounds are one
+  stats::Variance own;                 // both sides and the noise floor, each around its own mean
+  double floor_degrees = 0;            // of them, from the noise floor
+  double sampling_variance = 0;        // of one process's value, from its samples
+  std::optional<stats::Shift> shift;   // where a test is possible
+  // Why its change is not told, however certain it is; empty: it may be. What is not told counts in
+  // the false discovery rate as if nothing had been seen.
+  std::string not_told;
+  bool rejected = false;
 };
 
 // By series and host.
@@ -48,7 +52,6 @@ double Mean(const std::vector<double>& values) {
   return mean;
 }
 
-// As stats::MedianVariance, from the spread that every row has (interquartile range / median).
 std::string Percent(double share) {
   const double percent = share * 100;
   const double rounded =
@@ -85,6 +88,7 @@ stats::Variance FloorOf(const Noise& noise, const Pair& pair, Metric metric) {
 
 // Rounds with a figure on both sides: the i-th of each side is one round.
 void TakeRounds(Metric metric, const Pair& pair, bool disturbed_too, Case* c) {
+  stats::Stratum& all = c->strata.emplace_back();
   bool in_blocks = false;
   std::vector<double> variances;
   for (size_t i = 0; i < pair.base.size(); ++i) {
@@ -93,8 +97,8 @@ void TakeRounds(Metric metric, const Pair& pair, bool disturbed_too, Case* c) {
     const auto difference = DifferenceOf(metric, base_result, fresh_result);
     const bool disturbed = Disturbed(metric, base_result) || Disturbed(metric, fresh_result);
     if (!difference || (disturbed && !disturbed_too)) continue;
-    c->base_logs.push_back(difference->base);
-    c->fresh_logs.push_back(difference->fresh);
+    all.base.push_back(difference->base);
+    all.fresh.push_back(difference->fresh);
     in_blocks = in_blocks || difference->sampling_variance.has_value();
     variances.push_back(difference->sampling_variance
                             ? *difference->sampling_variance / 2
@@ -105,10 +109,57 @@ void TakeRounds(Metric metric, const Pair& pair, bool disturbed_too, Case* c) {
   if (in_blocks) c->sampling_variance = stats::Median(variances);
 }
 
+// Hosts differ by more than builds do: what is compared is what differs within each. Sides that
+// share no host are compared as they are.
+void TakeByHost(Metric metric, const Pair& pair, bool disturbed_too, Case* c) {
+  std::map<std::string, std::pair<std::vector<const Process*>, std::vector<const Process*>>> hosts;
+  const auto host = [&](const Process* p) { return pair.same_host ? p->row.worker_host : ""; };
+  for (const Process* process : pair.base) hosts[host(process)].first.push_back(process);
+  for (const Process* process : pair.fresh) hosts[host(process)].second.push_back(process);
+  for (const auto& [name, sides] : hosts) {
+    c->strata.push_back(
+        {LogsOf(metric, sides.first, disturbed_too), LogsOf(metric, sides.second, disturbed_too)});
+  }
+}
+
 void TakeFigures(Metric metric, const Pair& pair, bool disturbed_too, Case* c) {
+  c->strata.clear();
   if (pair.paired) return TakeRounds(metric, pair, disturbed_too, c);
-  c->base_logs = LogsOf(metric, pair.base, disturbed_too);
-  c->fresh_logs = LogsOf(metric, pair.fresh, disturbed_too);
+  TakeByHost(metric, pair, disturbed_too, c);
+}
+
+double WeightOf(const Case& c) {
+  double weight = 0;
+  for (const stats::Stratum& stratum : c.strata) weight += stratum.weight();
+  return weight;
+}
+
+// Mean over the hosts by their weights, so that new's less base's is the difference that is tested.
+double LevelOf(const Case& c, std::vector<double> stats::Stratum::*side) {
+  double level = 0;
+  for (const stats::Stratum& stratum : c.strata) {
+    if (stratum.weight() > 0) level += stratum.weight() / WeightOf(c) * Mean(stratum.*side);
+  }
+  return level;
+}
+
+// Of the hosts that have both.
+size_t ProcessesOf(const Case& c, std::vector<double> stats::Stratum::*side) {
+  size_t processes = 0;
+  for (const stats::Stratum& stratum : c.strata) {
+    if (stratum.weight() > 0) processes += (stratum.*side).size();
+  }
+  return processes;
+}
+
+// Around the mean of each side on each host.
+stats::Variance WithinHosts(const Case& c) {
+  std::vector<std::vector<double>> groups;
+  for (const stats::Stratum& stratum : c.strata) {
+    groups.push_back(stratum.base);
+    groups.push_back(stratum.fresh);
+  }
+  return stats::PooledVariance(groups);
 }
 
 // "base", "new" or "both sides": where every figure is disturbed.
@@ -121,9 +172,8 @@ std::string DisturbedSides(Metric metric, const Pair& pair) {
 // (the host in that minute) is not in it. The test of these is the paired t test.
 stats::Variance WithinRounds(const Case& c) {
   std::vector<double> differences;
-  for (size_t i = 0; i < c.base_logs.size(); ++i) {
-    differences.push_back(c.fresh_logs[i] - c.base_logs[i]);
-  }
+  const stats::Stratum& all = c.strata.front();
+  for (size_t i = 0; i < all.base.size(); ++i) differences.push_back(all.fresh[i] - all.base[i]);
   stats::Variance variance = stats::PooledVariance(std::vector<std::vector<double>>{differences});
   variance.variance /= 2;
   return variance;
@@ -137,40 +187,36 @@ std::optional<Case> MakeCase(const Pairing& pairing, size_t index, Metric metric
   c.sampling_variance =
       std::max(SamplingVariance(metric, pair.base), SamplingVariance(metric, pair.fresh));
   TakeFigures(metric, pair, /*disturbed_too=*/false, &c);
-  if (c.base_logs.empty() || c.fresh_logs.empty()) {
-    c.base_logs.clear();
-    c.fresh_logs.clear();
+  if (WeightOf(c) == 0) {
     TakeFigures(metric, pair, /*disturbed_too=*/true, &c);
     j.disturbed = true;
     j.reason = "others ran on the cores of " + DisturbedSides(metric, pair) +
                " while the model compiled: measure again";
   }
-  if (c.base_logs.empty() || c.fresh_logs.empty()) return std::nullopt;
+  if (WeightOf(c) == 0) return std::nullopt;
   j.pair = index;
   j.metric = metric;
-  j.base_processes = c.base_logs.size();
-  j.fresh_processes = c.fresh_logs.size();
-  j.base = std::exp(Mean(c.base_logs));
-  j.fresh = std::exp(Mean(c.fresh_logs));
+  j.base_processes = ProcessesOf(c, &stats::Stratum::base);
+  j.fresh_processes = ProcessesOf(c, &stats::Stratum::fresh);
+  j.base = std::exp(LevelOf(c, &stats::Stratum::base));
+  j.fresh = std::exp(LevelOf(c, &stats::Stratum::fresh));
   j.change = *j.fresh / *j.base - 1;
   const stats::Variance floor = FloorOf(noise, pair, metric);
   c.floor_degrees = floor.degrees_of_freedom;
-  c.own = pair.paired ? WithinRounds(c)
-                      : Pool({floor, stats::PooledVariance(std::vector<std::vector<double>>{
-                                         c.base_logs, c.fresh_logs})});
+  c.own = pair.paired ? WithinRounds(c) : Pool({floor, WithinHosts(c)});
   return c;
 }
 
 // The process is the unit: a test needs to have seen how processes differ, on the same machine.
 bool Testable(const Case& c, const Pair& pair) {
-  const size_t fewest = std::min(c.base_logs.size(), c.fresh_logs.size());
+  const size_t fewest = std::min(c.judgement.base_processes, c.judgement.fresh_processes);
   return pair.same_host && c.own.degrees_of_freedom > 0 && (fewest >= 2 || c.floor_degrees >= 2);
 }
 
 void TestShift(const stats::VariancePrior& prior, const Rules& rules, Case* c) {
   stats::Variance between = stats::Moderate(c->own, prior);
   between.variance = std::max({between.variance, c->sampling_variance, kNoiseMin * kNoiseMin});
-  c->shift = stats::CompareProcesses(c->base_logs, c->fresh_logs, between, rules.confidence);
+  c->shift = stats::CompareStrata(c->strata, between, rules.confidence);
   Judgement& j = c->judgement;
   j.noise = std::sqrt(between.variance);
   j.p = c->shift->p;
@@ -189,30 +235,33 @@ bool BelowAbsoluteFloor(const MetricInfo& info, const Judgement& j) {
 // How many processes a side would make the interval as narrow as the resolution.
 std::string MoreProcesses(const Case& c, double resolution) {
   const double half = c.shift->interval.high - c.shift->difference;
-  const double k = static_cast<double>(std::min(c.base_logs.size(), c.fresh_logs.size())) *
-                   std::pow(half / std::log1p(resolution), 2);
+  const size_t fewest = std::min(c.judgement.base_processes, c.judgement.fresh_processes);
+  const double k = static_cast<double>(fewest) * std::pow(half / std::log1p(resolution), 2);
   if (!(k < 100)) return "too noisy";
   return "about " + std::to_string(static_cast<int>(std::ceil(k))) + " processes a side would do";
 }
 
-void DecideTested(const MetricInfo& info, bool rejected, double cut, const Rules& rules, Case* c) {
+// Also certain is what would be told by its p, had it another size or kind.
+void DecideTested(const MetricInfo& info, double cut, const Rules& rules, Case* c) {
   Judgement& j = c->judgement;
+  const bool certain = c->shift->p <= cut;
   const double of_test =
       std::expm1(stats::TwoSidedT(cut, c->shift->degrees_of_freedom) * c->shift->standard_error);
   j.needed = std::max({rules.threshold, of_test, info.absolute_floor / *j.base});
   // Below the absolute floor nothing matters, however wide the interval is in percent.
   const double margin = std::max(info.resolution, info.absolute_floor / *j.base);
-  if (rejected && std::abs(*j.change) >= rules.threshold) {
-    const bool tiny = BelowAbsoluteFloor(info, j);
-    j.verdict = tiny ? Verdict::kSame : Direction(info, *j.change);
-    j.reason = tiny ? "certain, but below the absolute floor of the metric"
-                    : "certain at a false discovery rate of " + Percent(rules.false_discovery_rate);
-  } else if (rejected) {
+  if (c->rejected) {
+    j.verdict = Direction(info, *j.change);
+    j.reason = "certain at a false discovery rate of " + Percent(rules.false_discovery_rate);
+  } else if (certain && !c->not_told.empty()) {
     j.verdict = Verdict::kSame;
-    j.reason = "certain, but below the threshold of " + Percent(rules.threshold);
+    j.reason = c->not_told;
   } else if (j.interval->low > -margin && j.interval->high < margin) {
     j.verdict = Verdict::kSame;
     j.reason = "no change found, and one of " + Percent(margin) + " would show";
+  } else if (certain) {
+    j.verdict = Verdict::kUnknown;
+    j.reason = "certain, but not whether eager alone moved";
   } else {
     j.verdict = Verdict::kUnknown;
     j.reason = "noise of " + Percent(*j.noise) + " between processes hides changes up to " +
@@ -227,8 +276,9 @@ void DecideByBound(const MetricInfo& info, const Pair& pair, Case* c) {
   const double bound = std::max(std::log(info.one_process_factor),
                                 kScatterOfOne * std::sqrt(2 * c->sampling_variance));
   j.needed = std::expm1(bound);
-  const std::string why =
-      pair.same_host ? "one process a side and no noise floor" : "base and new on different hosts";
+  const std::string why = !pair.same_host        ? "base and new on different hosts"
+                          : c->strata.size() > 1 ? "one process a side and host, and no noise floor"
+                                                 : "one process a side and no noise floor";
   if (std::max(*j.base, *j.fresh) < info.absolute_floor) {
     j.verdict = Verdict::kSame;
     j.reason = "both are below the absolute floor of the metric";
@@ -243,32 +293,59 @@ void DecideByBound(const MetricInfo& info, const Pair& pair, Case* c) {
   }
 }
 
-// A ratio of two timings says nothing of the compiler when only eager moved.
-void NameTheSideThatMoved(const std::vector<Case*>& of_pair) {
-  Judgement *speedup = nullptr, *eager = nullptr, *compiled = nullptr;
-  for (Case* c : of_pair) {
-    Judgement* j = &c->judgement;
-    if (j->metric == Metric::kSpeedup) speedup = j;
-    if (j->metric == Metric::kEagerLatency) eager = j;
-    if (j->metric == Metric::kCompiledLatency) compiled = j;
+// Of one pair, where all three were measured.
+struct Timings {
+  Case *speedup = nullptr, *eager = nullptr, *compiled = nullptr;
+
+  bool BothTiny() const {
+    return BelowAbsoluteFloor(InfoOf(Metric::kEagerLatency), eager->judgement) &&
+           BelowAbsoluteFloor(InfoOf(Metric::kCompiledLatency), compiled->judgement);
   }
-  if (speedup == nullptr || eager == nullptr || compiled == nullptr) return;
-  const auto moved = [](Verdict v) { return v == Verdict::kImproved || v == Verdict::kRegressed; };
-  const bool eager_moved = moved(eager->verdict), compiled_moved = moved(compiled->verdict);
-  speedup->moved = eager_moved && compiled_moved ? Moved::kBoth
-                   : eager_moved                 ? Moved::kEager
-                   : compiled_moved              ? Moved::kCompiled
-                                                 : Moved::kNone;
-  if (!moved(speedup->verdict)) return;
-  const auto tiny = [](const Judgement& j) { return BelowAbsoluteFloor(InfoOf(j.metric), j); };
-  if (speedup->moved == Moved::kEager) {
-    speedup->verdict = Verdict::kSame;
-    speedup->reason = "eager alone moved; the compiler neither gained nor lost";
-  } else if (tiny(*eager) && tiny(*compiled)) {
-    speedup->verdict = Verdict::kSame;
-    speedup->reason = "both timings changed by less than their absolute floor";
-  } else if (speedup->moved == Moved::kNone) {
-    speedup->reason += "; which side moved is not certain";
+};
+
+constexpr char kEagerAlone[] = "eager alone moved; the compiler neither gained nor lost";
+constexpr char kBothTiny[] = "both timings changed by less than their absolute floor";
+
+// A pair's cases are together.
+std::vector<Timings> TimingsOf(std::vector<Case>* cases) {
+  std::vector<Timings> all;
+  Timings timings;
+  for (size_t i = 0; i < cases->size(); ++i) {
+    Case& c = (*cases)[i];
+    if (c.judgement.metric == Metric::kSpeedup) timings.speedup = &c;
+    if (c.judgement.metric == Metric::kEagerLatency) timings.eager = &c;
+    if (c.judgement.metric == Metric::kCompiledLatency) timings.compiled = &c;
+    if (i + 1 < cases->size() && (*cases)[i + 1].judgement.pair == c.judgement.pair) continue;
+    if (timings.speedup != nullptr && timings.eager != nullptr && timings.compiled != nullptr) {
+      all.push_back(timings);
+    }
+    timings = Timings();
+  }
+  return all;
+}
+
+bool Moves(const Case& c) {
+  const Verdict verdict = c.judgement.verdict;
+  return c.rejected || verdict == Verdict::kImproved || verdict == Verdict::kRegressed;
+}
+
+// A ratio of two timings says nothing of the compiler when only eager moved.
+void NameTheSideThatMoved(const Timings& timings) {
+  Judgement& speedup = timings.speedup->judgement;
+  const bool eager_moved = Moves(*timings.eager), compiled_moved = Moves(*timings.compiled);
+  speedup.moved = eager_moved && compiled_moved ? Moved::kBoth
+                  : eager_moved                 ? Moved::kEager
+                  : compiled_moved              ? Moved::kCompiled
+                                                : Moved::kNone;
+  if (!Moves(*timings.speedup)) return;
+  if (speedup.moved == Moved::kEager) {
+    speedup.verdict = Verdict::kSame;
+    speedup.reason = kEagerAlone;
+  } else if (timings.BothTiny()) {
+    speedup.verdict = Verdict::kSame;
+    speedup.reason = kBothTiny;
+  } else if (speedup.moved == Moved::kNone) {
+    speedup.reason += "; which side moved is not certain";
   }
 }
 
@@ -293,17 +370,25 @@ StatusOfSide StatusOf(const std::vector<const Process*>& processes) {
   return side;
 }
 
+// With the process that took its worker down, which is in no round: it says that the side fails.
 Judgement JudgeStatus(const Pair& pair, size_t index) {
-  const StatusOfSide base = StatusOf(pair.base), fresh = StatusOf(pair.fresh);
+  std::vector<const Process*> of_base = pair.base, of_fresh = pair.fresh;
+  if (pair.killer != nullptr) (pair.killer_is_new ? of_fresh : of_base).push_back(pair.killer);
+  const StatusOfSide base = StatusOf(of_base), fresh = StatusOf(of_fresh);
   Judgement j;
   j.pair = index;
   j.metric = Metric::kStatus;
-  j.base_processes = pair.base.size();
-  j.fresh_processes = pair.fresh.size();
-  j.base_status = base.words;
-  j.fresh_status = fresh.words;
+  j.base_processes = of_base.size();
+  j.fresh_processes = of_fresh.size();
+  j.base_status = of_base.empty() ? "not measured" : base.words;
+  j.fresh_status = of_fresh.empty() ? "not measured" : fresh.words;
   const auto flaky = [](const StatusOfSide& s) { return s.passed > 0 && s.failed > 0; };
-  if (flaky(base) || flaky(fresh)) {
+  if (of_base.empty() || of_fresh.empty()) {
+    j.verdict = Verdict::kUnknown;
+    j.reason = std::string(pair.killer_is_new ? "new: " : "base: ") +
+               (pair.killer_is_new ? fresh : base).error +
+               (pair.killer_is_new ? "; base was not measured" : "; new was not measured");
+  } else if (flaky(base) || flaky(fresh)) {
     j.verdict = Verdict::kUnknown;
     const StatusOfSide& side = flaky(fresh) ? fresh : base;
     j.reason = std::string(flaky(fresh) ? "new" : "base") + " passed " +
@@ -353,7 +438,51 @@ bool Open(const Case& c) {
          !c.judgement.disturbed;
 }
 
-void RunTests(const Pairing& pairing, const Rules& rules, std::vector<Case>* cases) {
+std::string TooSmall(const Judgement& j, const Rules& rules) {
+  if (std::abs(*j.change) < rules.threshold) {
+    return "certain, but below the threshold of " + Percent(rules.threshold);
+  }
+  if (BelowAbsoluteFloor(InfoOf(j.metric), j)) {
+    return "certain, but below the absolute floor of the metric";
+  }
+  return "";
+}
+
+stats::Discoveries Reject(const Rules& rules, const std::vector<Case*>& tested) {
+  std::vector<double> p;
+  for (const Case* c : tested) p.push_back(c->not_told.empty() ? c->shift->p : 1);
+  stats::Discoveries found = stats::BenjaminiHochberg(p, rules.false_discovery_rate);
+  for (size_t i = 0; i < tested.size(); ++i) tested[i]->rejected = found.rejected[i];
+  return found;
+}
+
+// The rate is of what is told. A rejection that is dropped afterwards would have raised the cut for
+// all others; so what is not told is set aside before, and the speedups of which only eager moved
+// as soon as that shows. Setting one aside lowers the cut, so that this ends.
+stats::Discoveries Discover(const Rules& rules, const std::vector<Timings>& timings,
+                            const std::vector<Case*>& tested) {
+  for (Case* c : tested) c->not_told = TooSmall(c->judgement, rules);
+  for (const Timings& t : timings) {
+    if (t.speedup->not_told.empty() && t.BothTiny()) t.speedup->not_told = kBothTiny;
+  }
+  while (true) {
+    stats::Discoveries found = Reject(rules, tested);
+    bool again = false;
+    for (const Timings& t : timings) {
+      if (!t.speedup->rejected || !Moves(*t.eager) || Moves(*t.compiled)) continue;
+      t.speedup->not_told = kEagerAlone;
+      again = true;
+    }
+    if (again) continue;
+    for (const Timings& t : timings) {
+      if (t.speedup->not_told == kEagerAlone && !Moves(*t.eager)) t.speedup->not_told.clear();
+    }
+    return found;
+  }
+}
+
+void RunTests(const Pairing& pairing, const Rules& rules, const std::vector<Timings>& timings,
+              std::vector<Case>* cases) {
   std::map<Metric, std::vector<stats::Variance>> variances;
   for (const Case& c : *cases) {
     if (Open(c)) variances[c.judgement.metric].push_back(c.own);
@@ -363,7 +492,6 @@ void RunTests(const Pairing& pairing, const Rules& rules, std::vector<Case>* cas
     priors[metric] = stats::FitVariancePrior(own, kPriorSeriesMin, kPriorDegreesMax);
   }
   std::vector<Case*> tested;
-  std::vector<double> p;
   for (Case& c : *cases) {
     const Pair& pair = pairing.pairs[c.judgement.pair];
     if (!Open(c)) continue;
@@ -373,13 +501,11 @@ void RunTests(const Pairing& pairing, const Rules& rules, std::vector<Case>* cas
     }
     TestShift(priors[c.judgement.metric], rules, &c);
     tested.push_back(&c);
-    p.push_back(c.shift->p);
   }
-  const auto found = stats::BenjaminiHochberg(p, rules.false_discovery_rate);
+  const stats::Discoveries found = Discover(rules, timings, tested);
   for (size_t i = 0; i < tested.size(); ++i) {
     tested[i]->judgement.q = found.adjusted[i];
-    DecideTested(InfoOf(tested[i]->judgement.metric), found.rejected[i], found.cut, rules,
-                 tested[i]);
+    DecideTested(InfoOf(tested[i]->judgement.metric), found.cut, rules, tested[i]);
   }
 }
 
@@ -418,17 +544,10 @@ std::string_view ToString(Moved moved) {
 std::vector<Judgement> Judge(const Pairing& pairing, const std::vector<NoiseFloor>& noise,
                              const Rules& rules) {
   std::vector<Case> cases = MakeCases(pairing, GroupNoise(noise), rules);
-  RunTests(pairing, rules, &cases);
+  const std::vector<Timings> timings = TimingsOf(&cases);
+  RunTests(pairing, rules, timings, &cases);
+  for (const Timings& t : timings) NameTheSideThatMoved(t);
   std::vector<Judgement> judgements;
-  for (size_t begin = 0; begin < cases.size();) {
-    size_t end = begin;
-    std::vector<Case*> of_pair;
-    while (end < cases.size() && cases[end].judgement.pair == cases[begin].judgement.pair) {
-      of_pair.push_back(&cases[end++]);
-    }
-    NameTheSideThatMoved(of_pair);
-    begin = end;
-  }
   judgements.reserve(cases.size());
   for (Case& c : cases) judgements.push_back(std::move(c.judgement));
   return judgements;

@@ -98,15 +98,29 @@ double MedianVariance(std::span<const double> samples) {
 
 Shift CompareProcesses(std::span<const double> base, std::span<const double> fresh,
                        const Variance& between, double confidence) {
-  if (base.empty() || fresh.empty()) throw std::invalid_argument("a comparison of an empty side");
+  const Stratum all{{base.begin(), base.end()}, {fresh.begin(), fresh.end()}};
+  return CompareStrata({&all, 1}, between, confidence);
+}
+
+double Stratum::weight() const {
+  const auto k = static_cast<double>(base.size()), m = static_cast<double>(fresh.size());
+  return k > 0 && m > 0 ? 1 / (1 / k + 1 / m) : 0;
+}
+
+Shift CompareStrata(std::span<const Stratum> strata, const Variance& between, double confidence) {
   if (!(confidence > 0 && confidence < 1)) {
     throw std::invalid_argument("a confidence outside (0, 1)");
   }
+  double weights = 0;
+  for (const Stratum& stratum : strata) weights += stratum.weight();
+  if (!(weights > 0)) throw std::invalid_argument("a comparison of an empty side");
   Shift shift;
-  shift.difference = Mean(fresh) - Mean(base);
+  for (const Stratum& stratum : strata) {
+    if (stratum.weight() == 0) continue;
+    shift.difference += stratum.weight() / weights * (Mean(stratum.fresh) - Mean(stratum.base));
+  }
   shift.degrees_of_freedom = between.degrees_of_freedom;
-  shift.standard_error = std::sqrt(between.variance * (1 / static_cast<double>(base.size()) +
-                                                       1 / static_cast<double>(fresh.size())));
+  shift.standard_error = std::sqrt(between.variance / weights);
   const double t_of_interval = TwoSidedT(1 - confidence, shift.degrees_of_freedom);
   const double half = t_of_interval * shift.standard_error;
   shift.interval = {shift.difference - half, shift.difference + half};

@@ -67,4 +67,20 @@ struct Shift {
 Shift CompareProcesses(std::span<const double> base, std::span<const double> fresh,
                        const Variance& between, double confidence = 0.95);
 
+// The processes of either side that one host had.
+struct Stratum {
+  std::vector<double> base, fresh;
+
+  // What it says of the difference: k m / (k + m), the inverse of 1/k + 1/m. 0: a side is empty.
+  double weight() const;
+};
+
+// The same over several hosts, each with a level of its own: the mean of the differences within
+// them, by their weights, with standard error sqrt(variance / sum of the weights) (inverse variance
+// weighting: Cochran, "The Combination of Estimates from Different Experiments", Biometrics 10,
+// 1954). So how many of a side's processes ran where is in no difference. One stratum:
+// CompareProcesses. Preconditions as there, and one weight above 0.
+Shift CompareStrata(std::span<const Stratum> strata, const Variance& between,
+                    double confidence = 0.95);
+
 }  // namespace dynbench::stats

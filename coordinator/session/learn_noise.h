@@ -14,8 +14,9 @@ namespace dynbench::session {
 
 bool IsCalibration(const plan::Request& request);
 
-// Reads the job's results and replaces the floors of their series. Inside the writer's transaction;
-// without effect for a job in which no two processes of a series were measured.
+// Reads the job's results and replaces the floors of their series. Only rounds that count take
+// part; a floor has two degrees of freedom at least, and a cancelled job replaces none that knows
+// more. Inside the writer's transaction.
 absl::Status LearnNoise(store::Database& db, JobId job, UnixTimeMs now);
 
 // A/A runs that ended while nobody was there to learn from them (the coordinator was killed between

@@ -11,6 +11,7 @@
 #include "common/base/time.h"
 #include "common/judge/rounds.h"
 #include "common/plan/pairs.h"
+#include "common/stats/stats.h"
 
 namespace dynbench::session {
 namespace {
@@ -115,6 +116,7 @@ void PairJobs::Judge(Pair* pair, Round* round) {
   const judge::RoundJudgement judgement = judge::JudgeRound(SideOf(base), SideOf(fresh));
   if (judgement.state == judge::RoundState::kDisturbed) {
     ++pair->disturbed;
+    ++pair->disturbed_in_a_row;
     pair->trouble = judgement.reason;
   }
   if (judgement.state == judge::RoundState::kNotNeeded && !pair->ended) {
@@ -122,6 +124,7 @@ void PairJobs::Judge(Pair* pair, Round* round) {
     pair->ended = Dropped{{}, result.outcome, result.status, result.blame, result.error};
   }
   if (judgement.state != judge::RoundState::kCounts) return;
+  pair->disturbed_in_a_row = 0;
   pair->figures.push_back(judge::FiguresOf(base->result, fresh->result));
   pair->spent_s += base->seconds + fresh->seconds;
   ++pair->measured;
@@ -150,21 +153,56 @@ std::optional<PairJobs::Dropped> PairJobs::Ending(const Job& job, const Pair& pa
     return Skipped(
         absl::StrCat("pair decided after ", Rounds(pair.figures.size()), ": ", step.reason));
   }
-  if (pair.disturbed > plan::kSpareRounds) {
+  // Where rounds are disturbed now and then, the plan may run out: what counted has told something.
+  const bool mostly = pair.disturbed > pair.measured;
+  if (pair.disturbed_in_a_row > plan::kSpareRounds ||
+      (pair.disturbed > plan::kSpareRounds && mostly)) {
     return Skipped(absl::StrCat("pair given up: ", Rounds(static_cast<size_t>(pair.disturbed)),
                                 " were disturbed, the last: ", pair.trouble));
   }
   return std::nullopt;
 }
 
-double PairJobs::SecondsOfRound(const Pair& pair) const {
-  if (pair.measured > 0) return pair.spent_s / pair.measured;
-  double seconds = 0;
-  if (pair.rounds.empty()) return 0;
-  for (const auto& [fresh, side] : pair.rounds.begin()->second.sides) {
-    seconds += side.member.task.expected_s;
+double PairJobs::PredictedSeconds(const Pair& pair) {
+  for (const auto& [index, round] : pair.rounds) {
+    double seconds = 0;
+    for (const auto& [fresh, side] : round.sides) seconds += side.member.task.expected_s;
+    // All rounds are alike, and one that ended before a restart is not predicted any more.
+    if (seconds > 0) return seconds;
   }
-  return seconds;
+  return 0;
+}
+
+double PairJobs::PredictionFactor(const Job& job) {
+  double measured_s = 0, predicted_s = 0;
+  for (const auto& [number, other] : job.pairs) {
+    const double predicted = other.measured > 0 ? PredictedSeconds(other) : 0;
+    if (predicted == 0) continue;
+    measured_s += other.spent_s / other.measured;
+    predicted_s += predicted;
+  }
+  return predicted_s > 0 && measured_s > 0 ? measured_s / predicted_s : 1;
+}
+
+double PairJobs::SecondsOfRound(const Pair& pair, double factor) {
+  return pair.measured > 0 ? pair.spent_s / pair.measured : factor * PredictedSeconds(pair);
+}
+
+std::optional<double> PairJobs::TypicalSecondsOfRound(const Job& job) {
+  std::vector<double> measured;
+  for (const auto& [number, pair] : job.pairs) {
+    if (pair.measured > 0) measured.push_back(pair.spent_s / pair.measured);
+  }
+  if (measured.empty()) return std::nullopt;
+  return stats::Median(measured);
+}
+
+bool PairJobs::HasRoom(const Job& job, const Pair& pair, double round_s, double promised_s) {
+  const auto budget_s = static_cast<double>(job.request.budget_s);
+  if (job.spent_s + promised_s + round_s <= budget_s) return true;
+  if (pair.measured > 0 || promised_s > 0) return false;
+  const auto typical_s = TypicalSecondsOfRound(job);
+  return typical_s ? job.spent_s + *typical_s <= budget_s : job.spent_s < budget_s;
 }
 
 const PairJobs::Round* PairJobs::Current(const Pair& pair) {
@@ -244,6 +282,7 @@ PairJobs::Moves PairJobs::Next(JobId id, size_t slots) {
 
 std::vector<PairJobs::Candidate> PairJobs::Waiting(const Job& job, double promised_s) const {
   const judge::PairRules rules = RulesOf(job);
+  const double factor = PredictionFactor(job);
   std::vector<Candidate> waiting;
   double owed_s = job.spent_s + promised_s;  // with what the pairs that were begun still take
   for (const auto& [number, pair] : job.pairs) {
@@ -251,11 +290,13 @@ std::vector<PairJobs::Candidate> PairJobs::Waiting(const Job& job, double promis
     const size_t owed = RoundsOwed(rules, pair);
     const bool under_way = Current(pair) != nullptr;
     const bool begun = under_way || !pair.figures.empty();
-    if (begun) owed_s += static_cast<double>(owed) * SecondsOfRound(pair);
+    if (begun) owed_s += static_cast<double>(owed) * SecondsOfRound(pair, factor);
     if (under_way) continue;
     const double rounds = judge::DecidePair(rules, pair.figures, pair.timed).rounds_left;
     const int tier = owed == 0 ? 2 : begun ? 0 : 1;
-    waiting.push_back({tier, pair.figures.size(), rounds * SecondsOfRound(pair), number});
+    // Beyond MIN rounds nearness alone counts, not who has had less.
+    const size_t measured = tier == 2 ? 0 : pair.figures.size();
+    waiting.push_back({tier, measured, rounds * SecondsOfRound(pair, factor), number});
   }
   const auto before = [](const Candidate& a, const Candidate& b) {
     return std::tie(a.tier, a.measured, a.left_s) < std::tie(b.tier, b.measured, b.left_s);
@@ -264,7 +305,7 @@ std::vector<PairJobs::Candidate> PairJobs::Waiting(const Job& job, double promis
   for (Candidate& candidate : waiting) {
     if (candidate.tier != 1) continue;
     const Pair& pair = job.pairs.at(candidate.pair);
-    owed_s += static_cast<double>(RoundsOwed(rules, pair)) * SecondsOfRound(pair);
+    owed_s += static_cast<double>(RoundsOwed(rules, pair)) * SecondsOfRound(pair, factor);
     if (owed_s > static_cast<double>(job.request.budget_s)) break;
     candidate.tier = 0;
   }
@@ -274,11 +315,12 @@ std::vector<PairJobs::Candidate> PairJobs::Waiting(const Job& job, double promis
 
 void PairJobs::GiveWithin(Job* job, size_t slots, Moves* moves) {
   const auto budget_s = static_cast<double>(job->request.budget_s);
+  const double factor = PredictionFactor(*job);
   double promised_s = 0;
   size_t given = 0;
   for (const auto& [number, pair] : job->pairs) {
     if (pair.closed || Current(pair) == nullptr) continue;
-    promised_s += SecondsOfRound(pair);
+    promised_s += SecondsOfRound(pair, factor);
     ++given;
   }
   const size_t most = 2 * std::max<size_t>(slots, 1);
@@ -286,8 +328,8 @@ void PairJobs::GiveWithin(Job* job, size_t slots, Moves* moves) {
   for (const Candidate& candidate : Waiting(*job, promised_s)) {
     if (given >= most) return;
     Pair& pair = job->pairs.at(candidate.pair);
-    const double round_s = SecondsOfRound(pair);
-    if (job->spent_s + promised_s + round_s > budget_s) {
+    const double round_s = SecondsOfRound(pair, factor);
+    if (!HasRoom(*job, pair, round_s, promised_s)) {
       if (given > 0) continue;  // what runs may take less than expected
       Drop(&pair,
            Skipped(absl::StrCat("the budget of ", Seconds(budget_s), " is spent (",
@@ -333,12 +375,13 @@ double PairJobs::SecondsLeft(JobId id) const {
   if (found == jobs_.end()) return 0;
   const Job& job = found->second;
   const judge::PairRules rules = RulesOf(job);
+  const double factor = PredictionFactor(job);
   double seconds = 0;
   for (const auto& [number, pair] : job.pairs) {
     if (pair.closed) continue;
     // The one that is in the scheduler is in the scheduler's own reckoning.
     const double rounds = judge::DecidePair(rules, pair.figures, pair.timed).rounds_left - 1;
-    seconds += std::max(0.0, rounds) * SecondsOfRound(pair);
+    seconds += std::max(0.0, rounds) * SecondsOfRound(pair, factor);
   }
   if (job.request.budget_s == 0) return seconds;
   return std::min(seconds, std::max(0.0, static_cast<double>(job.request.budget_s) - job.spent_s));

@@ -10,7 +10,7 @@
 //     many as there are slots (and as many again, so that no slot waits); a pair is begun before
 //     others have MIN rounds only where the budget has room for MIN rounds of it too. When the next
 //     round would exceed the budget, and nothing runs that might leave time over, what is left is
-//     skipped.
+//     skipped; never for a guess alone while the job's rounds say that there is room.
 //
 // Follows what was committed, so that a restart comes to the same: the dispatcher tells it every
 // result. Pure; thread-compatible: the dispatcher's thread owns it.
@@ -102,6 +102,7 @@ class PairJobs {
     std::map<int, Round> rounds;
     std::vector<judge::RoundFigures> figures;  // of rounds that count
     int disturbed = 0;
+    int disturbed_in_a_row = 0;
     std::string trouble;  // of the last one
     double spent_s = 0;   // of `measured` rounds
     int measured = 0;
@@ -120,7 +121,18 @@ class PairJobs {
   // How what is left of the pair ends; nothing: it goes on.
   std::optional<Dropped> Ending(const Job& job, const Pair& pair) const;
   judge::PairRules RulesOf(const Job& job) const;
-  double SecondsOfRound(const Pair& pair) const;
+  // Of both sides, as predicted; 0: nothing is.
+  static double PredictedSeconds(const Pair& pair);
+  // How far off the job's predictions were: they know neither this host nor that a side stands
+  // still for the other. 1: nothing was measured yet.
+  static double PredictionFactor(const Job& job);
+  // As measured, else as predicted.
+  static double SecondsOfRound(const Pair& pair, double factor);
+  static std::optional<double> TypicalSecondsOfRound(const Job& job);  // none was measured yet
+  // Whether the budget has room for a round of it. Where nothing runs that would tell better, a
+  // guess alone does not say no: then as long as a typical round would fit, and before there is one
+  // as long as anything is left.
+  static bool HasRoom(const Job& job, const Pair& pair, double round_s, double promised_s);
   static const Round* Current(const Pair& pair);
   static Round* NextRound(Pair* pair);
   // By which its next round is ordered: rounds that count up to MIN, beyond it those still to go.
@@ -131,8 +143,8 @@ class PairJobs {
   void Drop(Pair* pair, const Dropped& how, std::vector<Dropped>* dropped);
   struct Candidate {
     int tier = 0;  // 0: short of MIN rounds, 1: to be begun beyond the budget's room, 2: the rest
-    size_t measured = 0;
-    double left_s = 0;  // until it is decided, as far as one can tell
+    size_t measured = 0;  // rounds that count; 0 in tier 2
+    double left_s = 0;    // until it is decided, as far as one can tell
     int pair = 0;
   };
   // Pairs that have no round in the scheduler, those that come first in front.

@@ -63,8 +63,10 @@ plan::Result ResultOf(const PairJobs::Dropped& dropped) {
 
 // A job with its results so far.
 struct Rig {
-  explicit Rig(int pairs, int64_t budget_s = 0, double round_s = 20)
-      : members(Members(pairs, 14, round_s / 2)), seconds(round_s / 2) {
+  explicit Rig(int pairs, int64_t budget_s = 0, double round_s = 20, int rounds = 14,
+               double predicted_s = 0)
+      : members(Members(pairs, rounds, (predicted_s > 0 ? predicted_s : round_s) / 2)),
+        seconds(round_s / 2) {
     request = RequestOf(budget_s);
     added.job = kJob;
     jobs.Add(request, added, members);
@@ -171,6 +173,51 @@ TEST(PairJobs, APairThatIsDisturbedAgainAndAgainIsGivenUp) {
   EXPECT_EQ(rig.landed.size(), rig.members.size());
 }
 
+// The round that was given first, as one between whose sides something came.
+void Disturb(Rig* rig) {
+  const std::string unit = rig->given.front().unit;
+  for (const scheduler::Task& task : rig->given) {
+    if (task.unit != unit) continue;
+    rig->Land(task.id, {Figure(10), LeaseEpoch(++rig->leases), {WorkerId("w"), 2}, rig->seconds});
+  }
+  std::erase_if(rig->given, [&](const scheduler::Task& task) { return task.unit == unit; });
+  rig->Next();
+}
+
+TEST(PairJobs, RoundsThatAreDisturbedNowAndThenEndNoPair) {
+  Rig rig(1, /*budget_s=*/0, /*round_s=*/20, /*rounds=*/52);
+  rig.request.rounds_max = 50;
+  rig.jobs = PairJobs();
+  rig.jobs.Add(rig.request, rig.added, rig.members);
+  rig.Next();
+  int rounds = 0;
+  while (!rig.given.empty()) {
+    // One in five, and a noise in which nothing is decided.
+    if (++rounds % 5 == 0) {
+      Disturb(&rig);
+    } else {
+      rig.Answer(rounds % 2 == 0 ? 0.5 : -0.4);
+    }
+  }
+  EXPECT_EQ(rounds, 52) << "all that were planned";
+  EXPECT_TRUE(rig.dropped.empty()) << rig.dropped[0].reason;
+}
+
+TEST(PairJobs, APairOfWhichMoreIsDisturbedThanCountsIsGivenUp) {
+  Rig rig(1);
+  rig.Next();
+  for (const bool counts : {true, false, false, true, false}) {
+    ASSERT_FALSE(rig.given.empty());
+    if (counts) {
+      rig.Answer(0.1);
+    } else {
+      Disturb(&rig);
+    }
+  }
+  EXPECT_TRUE(rig.given.empty());
+  EXPECT_THAT(rig.dropped[0].reason, HasSubstr("3 rounds were disturbed"));
+}
+
 TEST(PairJobs, WhatNoWorkerCanRunEndsThePairWithTheSameWords) {
   Rig rig(2);
   rig.Next();
@@ -206,6 +253,41 @@ TEST(PairJobs, ABudgetIsSpentWhereTheDecisionIsClosestAndNeverExceeded) {
   EXPECT_EQ(rig.landed.size(), rig.members.size());
   EXPECT_EQ(of_pair.size(), 4U) << "three of which it has MIN rounds, and what is left over";
   EXPECT_THAT(rig.dropped.back().reason, HasSubstr("budget"));
+}
+
+// A fresh coordinator guesses a minute a side; a round takes 20 s.
+TEST(PairJobs, NoPairIsDroppedForAGuessWhileTheJobsRoundsSayThatThereIsRoom) {
+  for (const int64_t budget_s : {90, 180}) {
+    Rig rig(6, budget_s, /*round_s=*/20, /*rounds=*/14, /*predicted_s=*/120);
+    rig.Next();
+    EXPECT_EQ(rig.given.size(), 2U) << "one round, to know how long they take";
+    int64_t rounds = 0;
+    while (!rig.given.empty()) {
+      rig.Answer(rounds % 2 == 0 ? 0.3 : -0.2);
+      ++rounds;
+    }
+    EXPECT_EQ(rounds, budget_s / 20) << "all of it is spent";
+    EXPECT_EQ(rig.landed.size(), rig.members.size());
+  }
+}
+
+TEST(PairJobs, AfterARestartARoundIsExpectedToTakeAsLongAsBefore) {
+  Rig rig(2, /*budget_s=*/10'000, /*round_s=*/20);
+  rig.Next();
+  Disturb(&rig);
+  std::vector<PairMember> members = rig.members;
+  for (PairMember& member : members) {
+    // What ended has no task and no prediction any more.
+    if (rig.landed.contains(member.id)) member.task = scheduler::Task();
+  }
+  PairJobs again;
+  again.Add(rig.request, rig.added, members);
+  for (const auto& [id, landed] : rig.landed) again.Record(id, landed);
+  std::vector<scheduler::Task> resumed;
+  for (const scheduler::Task& task : rig.given) again.Resume(task.id, &resumed);
+  EXPECT_GT(rig.jobs.SecondsLeft(kJob), 0);
+  EXPECT_EQ(again.SecondsLeft(kJob), rig.jobs.SecondsLeft(kJob));
+  EXPECT_TRUE(again.Next(kJob, 1).added.job.tasks.empty());
 }
 
 // As the scheduler does: the lowest rank first.
@@ -273,6 +355,21 @@ TEST(PairJobs, BeyondTheFirstRoundsTheOneThatIsDecidedSoonestComesFirst) {
   }
   ASSERT_GE(quiet_rank, 3);
   EXPECT_LT(quiet_rank, noisy_rank);
+}
+
+TEST(PairJobs, WithABudgetRoundsBeyondTheFirstGoToTheOneThatIsDecidedSoonest) {
+  Rig rig(4, /*budget_s=*/2000, /*round_s=*/20);
+  rig.Next();
+  std::map<int, int> of_pair;
+  for (int i = 0; i < 24; ++i) {
+    ASSERT_FALSE(rig.given.empty());
+    const int pair = static_cast<int>(rig.given.front().id.value / 1000);
+    const int round = of_pair[pair]++;
+    // The third will be decided after a few rounds more, the others are too noisy for it.
+    rig.Answer(pair == 3 ? 0.012 * (round % 3) : round % 2 == 0 ? 0.3 : -0.2);
+  }
+  EXPECT_GE(of_pair[3], 8) << "where all have MIN rounds and it has had more than the others";
+  for (const int pair : {1, 2, 4}) EXPECT_GE(of_pair[pair], 3) << pair;
 }
 
 TEST(PairJobs, ARestartComesToTheSame) {

@@ -47,6 +47,10 @@ TEST(CompareJson, CsvHasOneShape) {
   for (const auto& line : *lines) EXPECT_EQ(line.size(), lines->front().size());
   EXPECT_EQ(lines->back()[20], "left_out");
   EXPECT_EQ(lines->back()[22], "only in base");
+  EXPECT_EQ(lines->front()[23], "start");
+  EXPECT_EQ(lines->back()[23], "cold");
+  EXPECT_EQ(lines->front()[24], "profile");
+  EXPECT_EQ((*lines)[1][24], "default");
 }
 
 }  // namespace

@@ -51,6 +51,22 @@ TEST(CompareTable, ALongRunShowsTenFindingsUnlessAllAreAskedFor) {
   EXPECT_THAT(CompareTable(comparison, {false, true}, {}), Not(HasSubstr("--all")));
 }
 
+TEST(CompareTable, ExperimentsOfOneModelCanBeToldApart) {
+  Sides sides;
+  sides.Add("m", 10, 12);
+  sides.Add("m", 10, 12);
+  for (judge::Side* side : {&sides.base, &sides.fresh}) {
+    for (size_t i = 3; i < 6; ++i) {
+      side->processes[i].row.experiment.mode = plan::Mode::kTraining;
+    }
+  }
+  const std::string text = CompareTable(sides.Compared(), {}, {});
+  const std::string findings = text.substr(text.find("regressions"), text.find("models, base"));
+  EXPECT_THAT(findings, HasSubstr("\nm inference "));
+  EXPECT_THAT(findings, HasSubstr("\nm training "));
+  EXPECT_THAT(text.substr(text.find("models, base")), HasSubstr("default training"));
+}
+
 TEST(CompareTable, MarkdownEscapesItsCells) {
   Sides sides;
   sides.Add("a|b", 10, 12);

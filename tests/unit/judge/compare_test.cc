@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "common/base/window_flags.h"
 #include "tests/unit/judge/sides_testing.h"
 
@@ -59,6 +62,43 @@ TEST(Compare, EveryStateOfTheGate) {
   const Comparison refused = Compare(base, other, {}, {});
   EXPECT_EQ(refused.gate, Gate::kIncomparable);
   EXPECT_THAT(refused.gate_reason, HasSubstr("driver 550 → 560"));
+}
+
+TEST(Compare, AModelThatNewWasToRunAndHasNoOutcomeOfIsNoSuccess) {
+  Side base{"b", {}}, fresh{"n", {}};
+  for (const char* model : {"m", "lost", "cancelled", "open", "skipped", "not_planned"}) {
+    Add(&base, model, 20, 10);
+    if (std::string(model) != "not_planned") Add(&fresh, model, 20, 10);
+  }
+  const auto gate = [&](const std::set<std::string>& without) {
+    Side side = fresh;
+    for (Process& process : side.processes) {
+      const std::string& model = process.row.experiment.model;
+      if (!without.contains(model)) continue;
+      process.row.result->outcome = model == "lost"        ? plan::Outcome::kLost
+                                    : model == "cancelled" ? plan::Outcome::kCancelled
+                                                           : plan::Outcome::kSkipped;
+      if (model == "open") process.row.result.reset();
+    }
+    return Compare(base, side, {}, {});
+  };
+  EXPECT_EQ(gate({}).gate, Gate::kHolds) << "what base alone planned is left out";
+  EXPECT_EQ(gate({"skipped"}).gate, Gate::kHolds) << "a rule says so";
+  for (const char* model : {"lost", "cancelled", "open"}) {
+    const Comparison comparison = gate({model});
+    EXPECT_EQ(comparison.gate, Gate::kNotEnough) << model;
+    EXPECT_EQ(comparison.gate_reason,
+              std::string("no verdict of 1 experiment that new was to run: timm/") + model);
+  }
+  const Comparison all = gate({"m", "lost", "cancelled", "open"});
+  EXPECT_EQ(all.gate, Gate::kNotEnough);
+  EXPECT_THAT(all.gate_reason, HasSubstr("of 3 experiments that new was to run: timm/lost, "));
+  for (Process& process : fresh.processes) {
+    if (process.row.experiment.model == "m") process.row.result->metrics.abs_latency_ms = 15;
+  }
+  const Comparison red = gate({"lost"});
+  EXPECT_EQ(red.gate, Gate::kRegression);
+  EXPECT_THAT(red.gate_reason, HasSubstr("regressions; no verdict of 1 experiment"));
 }
 
 TEST(Compare, ACommonMovementOfEagerIsSaid) {

@@ -167,6 +167,84 @@ TEST(Rounds, IdenticalBuildsOnAHostThatFlipsItsPaceAreSameWithBlocksAndUnknownWi
   }
 }
 
+// The round in which new's process took its worker down for good: the scheduler ends both sides.
+void Kill(size_t round, Side* killer, Side* other) {
+  plan::Result& crash = *killer->processes[round].row.result;
+  crash.outcome = plan::Outcome::kFailed;
+  crash.status = "crash";
+  crash.blame = plan::Blame::kModel;
+  crash.error = "its worker died 3 times while it ran";
+  plan::Result& skipped = *other->processes[round].row.result;
+  skipped.outcome = plan::Outcome::kSkipped;
+  skipped.status = "skipped";
+  skipped.error = "the other side of its round is a failure: its worker died with it";
+  for (Side* side : {killer, other}) {
+    side->processes[round].row.lease = LeaseEpoch();
+    side->processes[round].row.result->metrics = {};
+    side->processes.resize(round + 1);
+  }
+}
+
+const Judgement& StatusOf(const Comparison& comparison, size_t pair) {
+  for (const Judgement& j : comparison.judgements) {
+    if (j.pair == pair && j.metric == Metric::kStatus) return j;
+  }
+  ADD_FAILURE() << "no status of pair " << pair;
+  return comparison.judgements.front();
+}
+
+TEST(Rounds, AModelThatTakesItsWorkerDownIsAFindingAndNoSuccess) {
+  for (const size_t round : {0U, 1U}) {
+    Side base, fresh;
+    for (int pair = 1; pair <= 6; ++pair) AddPair(pair, {0, 0.001, 0, -0.001}, &base, &fresh);
+    EXPECT_EQ(ComparePairs(base, fresh, {}).gate, Gate::kHolds);
+    AddPair(7, {0, 0, 0}, &base, &fresh);
+    const size_t first = base.processes.size() - 3;
+    Kill(first + round, &fresh, &base);
+    const Comparison comparison = ComparePairs(base, fresh, {});
+    ASSERT_EQ(comparison.pairing.pairs.size(), 7U);
+    const Judgement& status = StatusOf(comparison, 6);
+    EXPECT_EQ(status.verdict, Verdict::kUnknown) << status.reason;
+    EXPECT_EQ(status.base_status, round == 0 ? "not measured" : "measured");
+    EXPECT_THAT(status.fresh_status, HasSubstr("crash"));
+    EXPECT_EQ(comparison.gate, Gate::kNotEnough);
+    EXPECT_EQ(comparison.gate_reason, "no verdict of 1 experiment that new was to run: timm/m7");
+    ASSERT_FALSE(comparison.findings.empty());
+    EXPECT_EQ(&comparison.judgements[comparison.findings[0].judgement], &status);
+    for (const SummaryCell& cell : comparison.summary) {
+      EXPECT_THAT(cell.left_out, testing::Contains("m7 (a side takes its worker down)"));
+    }
+  }
+}
+
+TEST(Rounds, ABaseThatTakesItsWorkerDownIsAFindingAlone) {
+  Side base, fresh;
+  for (int pair = 1; pair <= 6; ++pair) AddPair(pair, {0, 0.001, 0, -0.001}, &base, &fresh);
+  AddPair(7, {0}, &base, &fresh);
+  Kill(base.processes.size() - 1, &base, &fresh);
+  const Comparison comparison = ComparePairs(base, fresh, {});
+  EXPECT_EQ(StatusOf(comparison, 6).verdict, Verdict::kUnknown);
+  EXPECT_THAT(StatusOf(comparison, 6).reason, HasSubstr("base: its worker died 3 times"));
+  EXPECT_EQ(comparison.gate, Gate::kHolds) << "new has broken nothing: " << comparison.gate_reason;
+}
+
+TEST(Rounds, APairOfWhichNoRoundCountsIsNoSuccessUnlessItWasLeftOutOnPurpose) {
+  using plan::Outcome;
+  for (const Outcome outcome : {Outcome::kLost, Outcome::kCancelled, Outcome::kSkipped}) {
+    Side base, fresh;
+    for (int pair = 1; pair <= 6; ++pair) AddPair(pair, {0, 0.001, 0, -0.001}, &base, &fresh);
+    AddPair(7, {0}, &base, &fresh);
+    for (Side* side : {&base, &fresh}) {
+      side->processes.back().row.lease = LeaseEpoch();
+      side->processes.back().row.result->outcome = outcome;
+    }
+    const Comparison comparison = ComparePairs(base, fresh, {});
+    ASSERT_EQ(comparison.pairing.left_out.size(), 1U);
+    EXPECT_EQ(comparison.gate, outcome == Outcome::kSkipped ? Gate::kHolds : Gate::kNotEnough)
+        << plan::ToString(outcome) << ": " << comparison.gate_reason;
+  }
+}
+
 TEST(Rounds, ADisturbedRoundAndOneThatWasNotNeededAreInNoFigure) {
   Side base, fresh;
   AddPair(1, {0, 0.001, 0, 9, 0}, &base, &fresh);

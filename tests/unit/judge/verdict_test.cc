@@ -87,6 +87,23 @@ TEST(Verdict, CertainButBelowTheThreshold) {
   EXPECT_EQ(*run.Of(Metric::kCompiledLatency).needed, 0.3);
 }
 
+// A rejection that is not told would raise the cut for every other test of the run.
+TEST(Verdict, WhatIsNotToldMakesNoRoomForOthers) {
+  Rules rules;
+  rules.threshold = 0.3;
+  const Judged small(Three("m", 20, 10), Three("m", 20, 12), {}, rules);
+  EXPECT_LT(*small.Of(Metric::kCompiledLatency).p, 1e-4);
+  EXPECT_EQ(*small.Of(Metric::kCompiledLatency).q, 1) << "below the threshold";
+  const Judged tiny(Three("m", 0.004, 0.002), Three("m", 0.004, 0.003));
+  EXPECT_EQ(*tiny.Of(Metric::kCompiledLatency).q, 1) << "below the absolute floor";
+  EXPECT_EQ(*tiny.Of(Metric::kSpeedup).q, 1) << "of both timings";
+  const Judged eager(Three("m", 20, 10), Three("m", 24, 10));
+  EXPECT_LT(*eager.Of(Metric::kEagerLatency).q, 0.01);
+  EXPECT_LT(*eager.Of(Metric::kSpeedup).p, 0.01);
+  EXPECT_EQ(*eager.Of(Metric::kSpeedup).q, 1) << "eager alone moved";
+  EXPECT_EQ(eager.Of(Metric::kSpeedup).verdict, Verdict::kSame);
+}
+
 // Three processes that compiled for about that long; the flagged ones beside a stranger.
 std::vector<Process> Compiled(double seconds, const std::vector<bool>& flagged) {
   std::vector<Process> processes = Three("m", 20, 10);
@@ -148,6 +165,39 @@ TEST(Verdict, DifferentHostsAreNotEvidence) {
   const Judged run(Three("m", 20, 10), fresh);
   EXPECT_EQ(run.Of(Metric::kCompiledLatency).verdict, Verdict::kUnknown);
   EXPECT_THAT(run.Of(Metric::kCompiledLatency).reason, HasSubstr("different hosts"));
+}
+
+// As many processes as `hosts` says, by name: "AAB". Host B is ten percent slower.
+std::vector<Process> OnHosts(const std::string& hosts, double compiled_ms) {
+  std::vector<Process> processes;
+  for (size_t i = 0; i < hosts.size(); ++i) {
+    const double own = 1 + 0.002 * static_cast<double>(i % 3);
+    const double host = hosts[i] == 'B' ? 1.1 : 1;
+    Process& p = processes.emplace_back(Measured("m", 20 * host, compiled_ms * host * own));
+    p.row.worker_host = p.host["host"] = std::string(1, hosts[i]);
+  }
+  return processes;
+}
+
+TEST(Verdict, WhichHostHadMoreOfASidesProcessesIsNoChange) {
+  std::vector<Process> noise = OnHosts("AAABBB", 10);
+  for (const auto& floor : {std::vector<Process>(), noise}) {
+    const Judged run(OnHosts("AAAAB", 10), OnHosts("ABBBB", 10), floor);
+    for (const Metric metric :
+         {Metric::kSpeedup, Metric::kCompiledLatency, Metric::kEagerLatency}) {
+      EXPECT_EQ(run.Of(metric).verdict, Verdict::kSame) << run.Of(metric).reason;
+      EXPECT_NEAR(*run.Of(metric).change, 0, 0.003);
+    }
+  }
+  const Judged slower(OnHosts("AAAAB", 10), OnHosts("ABBBB", 11));
+  const Judgement& j = slower.Of(Metric::kCompiledLatency);
+  EXPECT_EQ(j.verdict, Verdict::kRegressed) << j.reason;
+  EXPECT_NEAR(*j.change, 0.1, 0.003);
+  EXPECT_NEAR(*j.fresh / *j.base - 1, *j.change, 1e-9);
+  EXPECT_EQ(j.base_processes + j.fresh_processes, 10U);
+  const Judged one_each(OnHosts("AB", 10), OnHosts("AB", 11));
+  EXPECT_EQ(one_each.Of(Metric::kCompiledLatency).verdict, Verdict::kUnknown)
+      << "nothing says how processes differ on a host";
 }
 
 TEST(Verdict, NoiseThatHidesAChangeIsUnknownAndSaysWhatWouldDo) {

@@ -106,6 +106,22 @@ TEST(Hierarchy, OneProcessASideWithAKnownNoise) {
   EXPECT_NEAR(shift.p, TwoSidedP(0.1 / std::sqrt(2e-4), 10), 1e-15);
 }
 
+TEST(Hierarchy, OverHostsOnlyWhatDiffersWithinThemCounts) {
+  // The second host is ten higher and has most of new; the third has no base.
+  const std::vector<Stratum> hosts = {{{0, 0, 0, 0}, {1}}, {{10}, {12, 12}}, {{}, {99}}};
+  const Shift shift = CompareStrata(hosts, {0.5, 10});
+  const double first = 4.0 / 5, second = 2.0 / 3;
+  EXPECT_DOUBLE_EQ(shift.difference, (first * 1 + second * 2) / (first + second));
+  EXPECT_DOUBLE_EQ(shift.standard_error, std::sqrt(0.5 / (first + second)));
+  EXPECT_DOUBLE_EQ(shift.p, TwoSidedP(shift.difference / shift.standard_error, 10));
+  const std::vector<Stratum> one = {{{0, 1, 2}, {3, 5}}};
+  const Shift of_one = CompareStrata(one, {0.5, 3});
+  EXPECT_DOUBLE_EQ(of_one.difference, 3);
+  EXPECT_DOUBLE_EQ(of_one.standard_error, std::sqrt(0.5 * (1.0 / 3 + 1.0 / 2)));
+  EXPECT_THROW(CompareStrata(std::vector<Stratum>{{{1}, {}}, {{}, {1}}}, {1, 1}),
+               std::invalid_argument);
+}
+
 TEST(Hierarchy, BrokenPreconditionsAreRefused) {
   EXPECT_THROW(CompareProcesses(Values{}, Values{1}, {1, 1}), std::invalid_argument);
   EXPECT_THROW(CompareProcesses(Values{1}, Values{1}, {1, 0}), std::invalid_argument);
