@@ -114,7 +114,7 @@ class Filler {
     UnixTimeMs begin = job.submitted_at;
     const auto add = [&](const Experiment& experiment, const Result& result, Run run) {
       run.begin = begin;
-      begin.ms += run.lasts_ms + run.failures * 40'000 + 5'000;
+      begin.ms += run.lasts_ms + run.failures * int64_t{40'000} + 5'000;
       job.plan.experiments.push_back(experiment);
       results.push_back(result);
       runs.push_back(run);

@@ -34,7 +34,7 @@ void Add(const std::string& model, int64_t eager_faults, int64_t compiled_faults
   }
 }
 
-std::vector<std::string> NotesOf(Side base, Side fresh) {
+std::vector<std::string> NotesOf(const Side& base, Side fresh) {
   fresh.processes = OnNewBuild(std::move(fresh.processes));
   return Compare(base, fresh, {}, {}).notes;
 }

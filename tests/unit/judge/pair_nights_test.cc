@@ -94,7 +94,8 @@ struct Pairs {
     for (const bool is_new : {false, true}) {
       Process process = Measured("m" + std::to_string(model), 1, 1);
       process.row.result = is_new ? of_fresh : of_base;
-      process.row.id = ExperimentId(1000 * int64_t{model + 1} + 2 * round + (is_new ? 1 : 0));
+      process.row.id =
+          ExperimentId(1000 * int64_t{model + 1} + 2 * int64_t{round} + (is_new ? 1 : 0));
       process.row.lease = LeaseEpoch(1000 * int64_t{model + 1} + round);
       process.row.experiment.pair = model + 1;
       process.row.experiment.round = round;
