@@ -1,14 +1,17 @@
 #include "worker/process/cgroup.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <vector>
 
@@ -18,11 +21,13 @@
 #include "absl/strings/str_split.h"
 #include "common/base/status.h"
 #include "common/base/time.h"
+#include "worker/process/unique_fd.h"
 
 namespace dynbench::worker {
 namespace {
 
 constexpr char kPrefix[] = "dynbench-";
+constexpr int64_t kPollMs = 5;
 
 std::string ReadAll(const std::string& path) {
   std::ifstream in(path);
@@ -116,16 +121,32 @@ absl::Status Cgroup::Add(pid_t pid) {
   return WriteValue(folder_ + "/cgroup.procs", std::to_string(pid));
 }
 
+std::set<pid_t> Cgroup::Members() const {
+  std::ifstream in(folder_ + "/cgroup.procs");
+  return {std::istream_iterator<pid_t>(in), std::istream_iterator<pid_t>()};
+}
+
 absl::Status Cgroup::Freeze(int64_t limit_ms) {
+  const std::string events = folder_ + "/cgroup.events";
+  // Opened before the change: the kernel wakes who has read the state before.
+  const UniqueFd fd(open(events.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return absl::UnavailableError(absl::StrCat(events, ": ", strerror(errno)));
   RETURN_IF_ERROR(WriteValue(folder_ + "/cgroup.freeze", "1"));
   const MonotonicTime deadline = MonotonicNow() + limit_ms * kNsPerMs;
-  while (!absl::StrContains(ReadAll(folder_ + "/cgroup.events"), "frozen 1")) {
-    if (MonotonicNow() > deadline) {
+  while (true) {
+    char text[256];
+    const ssize_t size = pread(fd.get(), text, sizeof text, 0);
+    if (size > 0 && absl::StrContains(absl::string_view(text, size), "frozen 1")) {
+      return absl::OkStatus();
+    }
+    const int64_t left_ms = (deadline - MonotonicNow()) / kNsPerMs;
+    if (size < 0 || left_ms <= 0) {
       return absl::DeadlineExceededError(absl::StrCat(folder_, " did not freeze"));
     }
-    usleep(1000);
+    pollfd changed{.fd = fd.get(), .events = POLLPRI, .revents = 0};
+    // Not only on its word: it may say that the group is frozen before the last task is.
+    poll(&changed, 1, static_cast<int>(std::min<int64_t>(left_ms, kPollMs)));
   }
-  return absl::OkStatus();
 }
 
 absl::Status Cgroup::Thaw() { return WriteValue(folder_ + "/cgroup.freeze", "0"); }

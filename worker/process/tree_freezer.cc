@@ -24,18 +24,18 @@ void TreeFreezer::Adopt(pid_t child) {
 }
 
 bool TreeFreezer::FreezeByCgroup() {
-  std::set<std::pair<pid_t, uint64_t>> inside;
   while (true) {
+    if (!cgroup_->Freeze(kFreezeLimitMs).ok()) return false;
     // Whoever was forked before its parent was adopted is outside; a frozen group's members fork no
     // more, so this ends.
+    const std::set<pid_t> members = cgroup_->Members();
     bool added = false;
     for (const ProcessStat& process : Descendants(root_)) {
-      if (!inside.emplace(process.pid, process.start_ticks).second) continue;
+      if (members.count(process.pid) != 0) continue;
       added = true;
       if (!cgroup_->Add(process.pid).ok() && ReadProcessStat(process.pid)) return false;
     }
     if (!added) return true;
-    if (!cgroup_->Freeze(kFreezeLimitMs).ok()) return false;
   }
 }
 
