@@ -121,7 +121,7 @@ def run_ours(args, side: str, environments: str) -> dict:
             "--disable-cudagraphs", "--batch-size", str(args.batch_size), "--models",
             ",".join(args.models), "--start", "cold", "--device", args.device)
         told = told_by_store(fleet)
-        return {"side": side, "wall_s": wall_s,
+        return {"side": side, "wall_s": wall_s, "fleet_start_s": fleet.start_s,
                 "rows": {r["experiment"]["model"]: {
                     "status": r["status"], "notes": r.get("notes", []),
                     **told.get(r["experiment"]["model"], {}), **r.get("metrics", {})} for r in rows},

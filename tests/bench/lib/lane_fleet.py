@@ -12,7 +12,8 @@ from dynbench_side import binary
 
 class LaneFleet:
     """`lanes`: what --lanes takes; `freeze` False: lanes run on in one another's windows. The environment
-    is registered once in `environments`, which is kept."""
+    is registered once in `environments`, which is kept. Once made it is up: the worker takes work and its
+    zygote is warm, after `start_s` seconds."""
 
     def __init__(self, python: str, environments: str, lanes: str, freeze: bool, device: str):
         self.scope = f"bench-lanes-{os.getpid()}"
@@ -29,16 +30,21 @@ class LaneFleet:
         command = [binary("dynbench-worker"), "run", "--coordinator", self.coordinator.listen,
                    "--state-dir", state, "--environments-dir", environments, "--lanes", lanes,
                    "--devices", device] + ([] if freeze else ["--no-freeze"])
+        begun = time.monotonic()
         self.log = os.path.join(self.coordinator.folder, "worker.log")
         with open(self.log, "ab") as log:
             self.worker = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
         wait_until(self.ready, "the worker", 300)
+        self.start_s = time.monotonic() - begun
 
     def ready(self) -> bool:
         if self.worker.poll() is not None:
             raise SystemExit(f"bench: the worker ended:\n{self.tail()}")
         status = json.loads(self.coordinator.control("workers", "--json"))
-        return any(w.get("connected") and w.get("environments") for w in status["workers"])
+        # What a standing fleet has behind it: the slot's preflight, the imports of the zygote.
+        told = self.tail()
+        return ("slot 0 takes work" in told and "of environment default is ready" in told and
+                any(w.get("connected") and w.get("environments") for w in status["workers"]))
 
     def tail(self) -> str:
         with open(self.log, encoding="utf-8", errors="replace") as file:
