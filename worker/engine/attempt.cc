@@ -295,17 +295,40 @@ void Attempt::Kill(int64_t grace_ms) {
   });
 }
 
-bool Attempt::Freeze() {
+TreeFreezer* Attempt::BeginFreeze(bool* still) {
+  *still = true;
   if (!sent_) {
     held_ = true;  // nothing runs yet, and nothing shall until the thaw
-    return true;
+    return nullptr;
   }
-  if (frozen_since_ns_ != 0 || !lane_) return true;
-  if (killing_) return EndNow();
+  if (frozen_since_ns_ != 0 || !lane_) return nullptr;
+  if (killing_) {
+    *still = EndNow();
+    return nullptr;
+  }
   frozen_since_ns_ = MonotonicNow().ns;
-  if (lane_->freezer().Freeze()) return true;
-  Thaw();
-  return false;
+  return &lane_->freezer();
+}
+
+bool Attempt::Freeze(const std::vector<Attempt*>& attempts) {
+  bool all = true;
+  std::vector<Attempt*> stopping;
+  std::vector<TreeFreezer*> trees;
+  for (Attempt* attempt : attempts) {
+    bool still = true;
+    if (TreeFreezer* tree = attempt->BeginFreeze(&still)) {
+      stopping.push_back(attempt);
+      trees.push_back(tree);
+    }
+    all = all && still;
+  }
+  const std::vector<bool> frozen = TreeFreezer::FreezeAll(trees);
+  for (size_t i = 0; i < stopping.size(); ++i) {
+    if (frozen[i]) continue;
+    stopping[i]->Thaw();
+    all = false;
+  }
+  return all;
 }
 
 // Another one's window begins, and its lane would leave it up to its grace: that is over. Stopping

@@ -31,7 +31,8 @@ class Attempt {
 
   void Run(std::unique_ptr<Lane> lane, Ended ended);
   void Cancel(const std::string& reason);
-  bool Freeze();
+  // For another one's window: all at once. False when somebody still runs.
+  static bool Freeze(const std::vector<Attempt*>& attempts);
   void Thaw();
 
   const AttemptSpec& spec() const { return spec_; }
@@ -67,6 +68,8 @@ class Attempt {
     int64_t begin_ns;
   };
 
+  // Null: there is no tree to stop, and `still` says whether nothing of it runs.
+  TreeFreezer* BeginFreeze(bool* still);
   void SendRun();
   void Say(const nlohmann::json& message);
   void SendKept();

@@ -254,14 +254,14 @@ void NativeEngine::Cancel(const AttemptId& attempt, const std::string& reason) {
 
 void NativeEngine::Freeze(std::vector<AttemptId> attempts, std::function<void(bool)> done) {
   loop_.Post([this, attempts = std::move(attempts), done = std::move(done)] {
-    bool all = true;
+    std::vector<Attempt*> stopping;
     for (const AttemptId& id : attempts) {
       const auto it = attempts_.find(id);
-      if (it != attempts_.end()) all = it->second->Freeze() && all;
+      if (it != attempts_.end()) stopping.push_back(it->second.get());
       const auto waiting = waiting_.find(id);
-      if (waiting != waiting_.end()) waiting->second.attempt->Freeze();
+      if (waiting != waiting_.end()) stopping.push_back(waiting->second.attempt.get());
     }
-    done(all);
+    done(Attempt::Freeze(stopping));
   });
 }
 

@@ -200,12 +200,12 @@ void ProgramEngine::Cancel(const AttemptId& attempt, const std::string& reason) 
 
 void ProgramEngine::Freeze(std::vector<AttemptId> attempts, std::function<void(bool)> done) {
   loop_.Post([this, attempts = std::move(attempts), done = std::move(done)] {
-    bool all = true;
+    std::vector<Attempt*> stopping;
     for (const AttemptId& id : attempts) {
       const auto it = attempts_.find(id);
-      if (it != attempts_.end()) all = it->second->Freeze() && all;
+      if (it != attempts_.end()) stopping.push_back(it->second.get());
     }
-    done(all);
+    done(Attempt::Freeze(stopping));
   });
 }
 

@@ -1,7 +1,6 @@
 #include "worker/process/cgroup.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,13 +20,13 @@
 #include "absl/strings/str_split.h"
 #include "common/base/status.h"
 #include "common/base/time.h"
-#include "worker/process/unique_fd.h"
 
 namespace dynbench::worker {
 namespace {
 
 constexpr char kPrefix[] = "dynbench-";
-constexpr int64_t kPollMs = 5;
+constexpr int kFirstPauseUs = 50;
+constexpr int kLongestPauseUs = 1'000;
 
 std::string ReadAll(const std::string& path) {
   std::ifstream in(path);
@@ -126,26 +125,17 @@ std::set<pid_t> Cgroup::Members() const {
   return {std::istream_iterator<pid_t>(in), std::istream_iterator<pid_t>()};
 }
 
-absl::Status Cgroup::Freeze(int64_t limit_ms) {
-  const std::string events = folder_ + "/cgroup.events";
-  // Opened before the change: the kernel wakes who has read the state before.
-  const UniqueFd fd(open(events.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) return absl::UnavailableError(absl::StrCat(events, ": ", strerror(errno)));
-  RETURN_IF_ERROR(WriteValue(folder_ + "/cgroup.freeze", "1"));
+absl::Status Cgroup::Freeze() { return WriteValue(folder_ + "/cgroup.freeze", "1"); }
+
+absl::Status Cgroup::AwaitFrozen(int64_t limit_ms) const {
   const MonotonicTime deadline = MonotonicNow() + limit_ms * kNsPerMs;
-  while (true) {
-    char text[256];
-    const ssize_t size = pread(fd.get(), text, sizeof text, 0);
-    if (size > 0 && absl::StrContains(absl::string_view(text, size), "frozen 1")) {
-      return absl::OkStatus();
-    }
-    const int64_t left_ms = (deadline - MonotonicNow()) / kNsPerMs;
-    if (size < 0 || left_ms <= 0) {
+  // The kernel's own word of it (POLLPRI) comes at most every 10 ms.
+  for (int pause_us = kFirstPauseUs; true; pause_us = std::min(2 * pause_us, kLongestPauseUs)) {
+    if (absl::StrContains(ReadAll(folder_ + "/cgroup.events"), "frozen 1")) return absl::OkStatus();
+    if (MonotonicNow() > deadline) {
       return absl::DeadlineExceededError(absl::StrCat(folder_, " did not freeze"));
     }
-    pollfd changed{.fd = fd.get(), .events = POLLPRI, .revents = 0};
-    // Not only on its word: it may say that the group is frozen before the last task is.
-    poll(&changed, 1, static_cast<int>(std::min<int64_t>(left_ms, kPollMs)));
+    usleep(pause_us);
   }
 }
 

@@ -36,8 +36,10 @@ class Cgroup {
   absl::Status Add(pid_t pid);
   // Who is in it; children are where their parents were when they were forked.
   std::set<pid_t> Members() const;
-  // Waits until the kernel says that everybody is frozen.
-  absl::Status Freeze(int64_t limit_ms);
+  // Asks for it; AwaitFrozen waits until the kernel says that everybody is (a quarter of a
+  // millisecond as a rule).
+  absl::Status Freeze();
+  absl::Status AwaitFrozen(int64_t limit_ms) const;
   absl::Status Thaw();
   const std::string& folder() const { return folder_; }
 

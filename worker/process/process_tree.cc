@@ -94,10 +94,10 @@ bool EveryThreadStopped(const ProcessStat& process, bool vfork_parent) {
 using Key = std::pair<pid_t, uint64_t>;
 Key KeyOf(const ProcessStat& process) { return {process.pid, process.start_ticks}; }
 
-std::vector<ProcessStat> DescendantsWithout(pid_t root,
+std::vector<ProcessStat> DescendantsWithout(pid_t root, const std::vector<ProcessStat>& processes,
                                             const std::function<bool(const ProcessStat&)>& spare) {
   std::multimap<pid_t, ProcessStat> by_parent;
-  for (const ProcessStat& process : ListProcesses()) by_parent.emplace(process.parent, process);
+  for (const ProcessStat& process : processes) by_parent.emplace(process.parent, process);
   std::vector<ProcessStat> found;
   std::set<pid_t> seen{root};
   std::vector<pid_t> todo{root};
@@ -130,7 +130,11 @@ std::vector<ProcessStat> ListProcesses() {
   return all;
 }
 
-std::vector<ProcessStat> Descendants(pid_t root) { return DescendantsWithout(root, nullptr); }
+std::vector<ProcessStat> Descendants(pid_t root) { return Descendants(root, ListProcesses()); }
+
+std::vector<ProcessStat> Descendants(pid_t root, const std::vector<ProcessStat>& processes) {
+  return DescendantsWithout(root, processes, nullptr);
+}
 
 bool SignalProcess(const ProcessStat& process, int signal) {
   const int fd = static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0));
@@ -174,7 +178,7 @@ KillTreeReport KillTree(const KillTreeOptions& options) {
   std::vector<ProcessStat> living;
   const auto send = options.signal ? options.signal : &SignalProcess;
   const auto walk = [&](bool kill_now) {
-    living = DescendantsWithout(options.root, options.spare);
+    living = DescendantsWithout(options.root, ListProcesses(), options.spare);
     for (const ProcessStat& process : living) {
       const bool first = signalled.insert(KeyOf(process)).second;
       if (kill_now) {

@@ -37,6 +37,8 @@ std::vector<ProcessStat> ListProcesses();
 
 // The living descendants of `root` (no zombies), parents before children; not `root` itself.
 std::vector<ProcessStat> Descendants(pid_t root);
+// The same among `processes`, as ListProcesses gave them.
+std::vector<ProcessStat> Descendants(pid_t root, const std::vector<ProcessStat>& processes);
 
 // True when the process was still the same one and the signal was sent.
 bool SignalProcess(const ProcessStat& process, int signal);

@@ -1,9 +1,10 @@
 #include "worker/process/tree_freezer.h"
 
+#include <signal.h>
+
+#include <algorithm>
 #include <set>
 #include <utility>
-
-#include "worker/process/process_tree.h"
 
 namespace dynbench::worker {
 namespace {
@@ -25,7 +26,7 @@ void TreeFreezer::Adopt(pid_t child) {
 
 bool TreeFreezer::FreezeByCgroup() {
   while (true) {
-    if (!cgroup_->Freeze(kFreezeLimitMs).ok()) return false;
+    if (!cgroup_->Freeze().ok() || !cgroup_->AwaitFrozen(kFreezeLimitMs).ok()) return false;
     // Whoever was forked before its parent was adopted is outside; a frozen group's members fork no
     // more, so this ends.
     const std::set<pid_t> members = cgroup_->Members();
@@ -39,6 +40,18 @@ bool TreeFreezer::FreezeByCgroup() {
   }
 }
 
+bool TreeFreezer::HoldsAll(const std::vector<ProcessStat>& processes) const {
+  const std::set<pid_t> members = cgroup_->Members();
+  const auto below = Descendants(root_, processes);
+  return std::all_of(below.begin(), below.end(),
+                     [&](const ProcessStat& process) { return members.count(process.pid) != 0; });
+}
+
+void TreeFreezer::AskToFreeze() {
+  if (cgroup_ && cgroup_->Freeze().ok()) return;
+  SignalDescendants(root_, SIGSTOP);
+}
+
 bool TreeFreezer::Freeze() {
   if (cgroup_) {
     if (FreezeByCgroup()) return true;
@@ -48,6 +61,21 @@ bool TreeFreezer::Freeze() {
   if (StopTree(root_, kFreezeLimitMs)) return true;
   ContinueTree(root_, kFreezeLimitMs);
   return false;
+}
+
+std::vector<bool> TreeFreezer::FreezeAll(const std::vector<TreeFreezer*>& trees) {
+  for (TreeFreezer* tree : trees) tree->AskToFreeze();
+  std::vector<bool> frozen;
+  for (const TreeFreezer* tree : trees) {
+    frozen.push_back(tree->cgroup_ && tree->cgroup_->AwaitFrozen(kFreezeLimitMs).ok());
+  }
+  const bool by_group = std::find(frozen.begin(), frozen.end(), true) != frozen.end();
+  const std::vector<ProcessStat> processes =
+      by_group ? ListProcesses() : std::vector<ProcessStat>();
+  for (size_t i = 0; i < trees.size(); ++i) {
+    if (!frozen[i] || !trees[i]->HoldsAll(processes)) frozen[i] = trees[i]->Freeze();
+  }
+  return frozen;
 }
 
 void TreeFreezer::Thaw() {

@@ -6,8 +6,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "worker/process/cgroup.h"
+#include "worker/process/process_tree.h"
 
 namespace dynbench::worker {
 
@@ -22,13 +24,20 @@ class TreeFreezer {
   // Puts a new child of the root under control early; what is missed here is found by Freeze.
   void Adopt(pid_t child);
 
+  // Asks the tree to stop and returns at once; Freeze waits.
+  void AskToFreeze();
   // False when somebody still runs; the tree is then thawed again.
   bool Freeze();
   void Thaw();
   Method method() const { return cgroup_ ? Method::kCgroup : Method::kSignals; }
 
+  // Several trees at once, with one look at all processes; what Freeze says of each.
+  static std::vector<bool> FreezeAll(const std::vector<TreeFreezer*>& trees);
+
  private:
   bool FreezeByCgroup();
+  // Whether whoever of `processes` is below the root is in the group.
+  bool HoldsAll(const std::vector<ProcessStat>& processes) const;
 
   pid_t root_;
   std::optional<Cgroup> cgroup_;

@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -223,6 +225,47 @@ TEST_P(FreezeTest, TheCounterStandsStillWhileFrozenAndGoesOnAfterwards) {
   freezer.Thaw();
   while (std::filesystem::file_size(counter) == frozen_size) {
   }
+}
+
+// What a worker stops for a window: the trees of all other lanes, grown before they were adopted.
+TEST_P(FreezeTest, SeveralTreesStandStillTogetherAndGoOnOneByOne) {
+  std::vector<std::string> counters;
+  for (const char* name : {"one", "two", "three"}) {
+    counters.push_back(dir_ / name);
+    WriteText(counters.back(), "");
+    Grow("export COUNTER=" + counters.back() + "; sh -c '" + kCounting + "' & exec 9>&-; wait", 1);
+  }
+  std::vector<std::unique_ptr<TreeFreezer>> lanes;
+  std::vector<TreeFreezer*> trees;
+  for (const ProcessStat& process : Descendants(getpid())) {
+    if (process.parent != getpid()) continue;
+    const std::string name = "test-" + std::to_string(getpid()) + "-" + std::to_string(process.pid);
+    lanes.push_back(std::make_unique<TreeFreezer>(process.pid, name, GetParam()));
+    trees.push_back(lanes.back().get());
+  }
+  ASSERT_EQ(trees.size(), counters.size());
+  if (GetParam() && trees[0]->method() != TreeFreezer::Method::kCgroup) {
+    GTEST_SKIP() << "no writable cgroup2 here";
+  }
+  const auto sizes = [&] {
+    std::vector<uintmax_t> all;
+    for (const std::string& counter : counters) all.push_back(std::filesystem::file_size(counter));
+    return all;
+  };
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_EQ(TreeFreezer::FreezeAll(trees), std::vector<bool>(trees.size(), true));
+    const auto frozen = sizes();
+    for (int i = 0; i < 200; ++i) {
+      Descendants(getpid());
+      ASSERT_EQ(sizes(), frozen);
+    }
+    for (size_t i = 0; i < trees.size(); ++i) {
+      trees[i]->Thaw();
+      while (std::filesystem::file_size(counters[i]) == frozen[i]) {
+      }
+    }
+  }
+  KillTree({.root = getpid(), .reap = Reap});  // before the groups go
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, FreezeTest, testing::Bool(),
