@@ -56,7 +56,7 @@ std::vector<const CLI::App*> Subcommands(const CLI::App& app) {
 }  // namespace
 
 std::string CommandPath(const CLI::App& app) {
-  const std::string own = app.get_name();
+  const std::string& own = app.get_name();
   return app.get_parent() == nullptr ? own : CommandPath(*app.get_parent()) + " " + own;
 }
 

@@ -48,7 +48,9 @@ std::string IdleText(const std::vector<store::SlotSeconds>& rows, bool by_slot,
   std::vector<formats::Column> columns = {{"reason"}, {"slot time", right}, {"share", right}, {""}};
   if (by_slot) columns.insert(columns.begin(), {{"worker"}, {"slot"}});
   formats::TextTable table(columns);
-  for (const auto& [slot, group] : groups) {
+  for (const auto& entry : groups) {
+    const auto& slot = entry.first;
+    const auto& group = entry.second;
     std::vector<std::pair<std::string, double>> reasons(group.by_reason.begin(),
                                                         group.by_reason.end());
     std::stable_sort(reasons.begin(), reasons.end(),

@@ -47,7 +47,7 @@ std::string TextOf(const fs::path& path) {
 }
 
 std::string CommitOf(const fs::path& git, const std::string& name) {
-  const std::string loose = FirstWord(TextOf(git / name));
+  std::string loose = FirstWord(TextOf(git / name));
   if (loose.size() >= kCommitDigits) return loose;
   for (const std::string& line : Split(TextOf(git / "packed-refs"), '\n')) {
     if (line.size() > kCommitDigits + 1 && line.substr(kCommitDigits + 1) == name) {

@@ -30,7 +30,7 @@ class LearnNoiseTest : public store::StoreTest {
 
   // Both sides of the round, under one lease, or under two when something came between them.
   void Measure(const store::InsertedJob& job, int round, double compiled_ms, bool together = true) {
-    const auto first = static_cast<size_t>(2 * (round - 1));
+    const auto first = 2 * static_cast<size_t>(round - 1);
     std::vector<int64_t> leases = {++leases_};
     if (together) {
       ASSERT_OK(Lease(leases_, {job.experiments[first], job.experiments[first + 1]}));

@@ -12,7 +12,6 @@ namespace dynbench::formats {
 namespace {
 
 using judge::Measured;
-using judge::Process;
 
 struct Sides {
   judge::Side base{"job 1", {Measured("a", 20, 10), Measured("gone", 20, 10)}};

@@ -23,7 +23,7 @@ class RetentionKeeperTest : public testing::Test {
     int64_t count = 0;
     EXPECT_OK(ingest_.ApplyAndWait([&](store::Database& db) {
       store::Statement query(db, "SELECT count(*) FROM event");
-      const absl::Status status = query.Step().status();
+      absl::Status status = query.Step().status();
       count = query.Int(0);
       return status;
     }));

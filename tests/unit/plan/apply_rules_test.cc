@@ -7,8 +7,6 @@
 namespace dynbench::plan {
 namespace {
 
-using testing::IsEmpty;
-
 constexpr char kSuite[] =
     "name: mine\n"
     "defaults:\n"

@@ -16,10 +16,9 @@ TEST_F(RetentionTest, OldEvidenceGoesResultsStay) {
   ASSERT_OK(Lease(1, job.experiments));
   ASSERT_OK(Write([&] {
     for (int i = 0; i < kAll; ++i) {
-      const absl::Status status =
-          RecordResult(*db_, {job.experiments[i], LeaseEpoch(1)}, MakeResult(), "log", {3'000},
-                       {7'000}, {i < kAll / 2 ? 8'000 : 90'000})
-              .status();
+      absl::Status status = RecordResult(*db_, {job.experiments[i], LeaseEpoch(1)}, MakeResult(),
+                                         "log", {3'000}, {7'000}, {i < kAll / 2 ? 8'000 : 90'000})
+                                .status();
       if (!status.ok()) return status;
     }
     return RecordSpans(*db_, {{{WorkerId("w"), 0}, {1'000}, {2'000}, "no_work"},

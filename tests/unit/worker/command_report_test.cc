@@ -15,7 +15,7 @@ using plan::Outcome;
 using plan::Phase;
 using testing::HasSubstr;
 
-plan::Result ResultOf(const std::vector<std::string>& lines, Ending ending = {},
+plan::Result ResultOf(const std::vector<std::string>& lines, const Ending& ending = {},
                       plan::Test test = plan::Test::kPerformance) {
   CommandReport report;
   for (const std::string& line : lines) report.Read(line);

@@ -42,7 +42,7 @@ void AwaitCount(const std::string& mark, size_t count) {
 }
 
 TEST(OwnedMarkTest, TheVariableIsFoundAsAWholeAndByItsBeginning) {
-  const std::string environ_text("A=1\0XDYNBENCH_OWNER=w/1\0DYNBENCH_OWNER=w/17\0B=2\0", 49);
+  const std::string environ_text("A=1\0XDYNBENCH_OWNER=w/1\0DYNBENCH_OWNER=w/17\0B=2\0", 48);
   EXPECT_TRUE(HasOwner(environ_text, OwnerPrefix("w")));
   EXPECT_TRUE(HasOwner(environ_text, OwnerMark("w", 17)));
   EXPECT_FALSE(HasOwner(environ_text, OwnerMark("w", 1) + "/"));
