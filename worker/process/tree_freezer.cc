@@ -47,11 +47,6 @@ bool TreeFreezer::HoldsAll(const std::vector<ProcessStat>& processes) const {
                      [&](const ProcessStat& process) { return members.count(process.pid) != 0; });
 }
 
-void TreeFreezer::AskToFreeze() {
-  if (cgroup_ && cgroup_->Freeze().ok()) return;
-  SignalDescendants(root_, SIGSTOP);
-}
-
 bool TreeFreezer::Freeze() {
   if (cgroup_) {
     if (FreezeByCgroup()) return true;
@@ -64,14 +59,22 @@ bool TreeFreezer::Freeze() {
 }
 
 std::vector<bool> TreeFreezer::FreezeAll(const std::vector<TreeFreezer*>& trees) {
-  for (TreeFreezer* tree : trees) tree->AskToFreeze();
+  // First everybody is asked, so that they stop beside one another.
   std::vector<bool> frozen;
-  for (const TreeFreezer* tree : trees) {
-    frozen.push_back(tree->cgroup_ && tree->cgroup_->AwaitFrozen(kFreezeLimitMs).ok());
+  std::vector<ProcessStat> processes;
+  for (TreeFreezer* tree : trees) {
+    frozen.push_back(tree->cgroup_ && tree->cgroup_->Freeze().ok());
+    if (tree->cgroup_) continue;
+    if (processes.empty()) processes = ListProcesses();
+    for (const ProcessStat& process : Descendants(tree->root_, processes)) {
+      SignalProcess(process, SIGSTOP);
+    }
+  }
+  for (size_t i = 0; i < trees.size(); ++i) {
+    frozen[i] = frozen[i] && trees[i]->cgroup_->AwaitFrozen(kFreezeLimitMs).ok();
   }
   const bool by_group = std::find(frozen.begin(), frozen.end(), true) != frozen.end();
-  const std::vector<ProcessStat> processes =
-      by_group ? ListProcesses() : std::vector<ProcessStat>();
+  if (by_group) processes = ListProcesses();
   for (size_t i = 0; i < trees.size(); ++i) {
     if (!frozen[i] || !trees[i]->HoldsAll(processes)) frozen[i] = trees[i]->Freeze();
   }

@@ -24,8 +24,6 @@ class TreeFreezer {
   // Puts a new child of the root under control early; what is missed here is found by Freeze.
   void Adopt(pid_t child);
 
-  // Asks the tree to stop and returns at once; Freeze waits.
-  void AskToFreeze();
   // False when somebody still runs; the tree is then thawed again.
   bool Freeze();
   void Thaw();
