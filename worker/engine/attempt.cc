@@ -306,7 +306,6 @@ TreeFreezer* Attempt::BeginFreeze(bool* still) {
     *still = EndNow();
     return nullptr;
   }
-  frozen_since_ns_ = MonotonicNow().ns;
   return &lane_->freezer();
 }
 
@@ -322,6 +321,8 @@ bool Attempt::Freeze(const std::vector<Attempt*>& attempts) {
     }
     all = all && still;
   }
+  // Only now: what is being ended may have taken seconds, and these ran.
+  for (Attempt* attempt : stopping) attempt->frozen_since_ns_ = MonotonicNow().ns;
   const std::vector<bool> frozen = TreeFreezer::FreezeAll(trees);
   for (size_t i = 0; i < stopping.size(); ++i) {
     if (frozen[i]) continue;

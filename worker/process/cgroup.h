@@ -32,7 +32,7 @@ class Cgroup {
   Cgroup& operator=(Cgroup&&) = delete;
   ~Cgroup();  // removes the folder, which works only when nobody is in it
 
-  // Moving a process, even to where it is, waits for all CPUs: 6 to 25 ms. Ask Members first.
+  // Moving a process, even to where it is, waits for all CPUs: 6 to 25 ms.
   absl::Status Add(pid_t pid);
   // Who is in it; children are where their parents were when they were forked.
   std::set<pid_t> Members() const;

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "common/base/time.h"
+
 namespace dynbench::worker {
 namespace {
 
@@ -20,24 +22,38 @@ TreeFreezer::TreeFreezer(pid_t root, const std::string& name, bool allow_cgroup)
 }
 
 void TreeFreezer::Adopt(pid_t child) {
+  checked_ = false;
   // A group that cannot take processes (another owner's hierarchy) is of no use.
   if (cgroup_ && !cgroup_->Add(child).ok() && ReadProcessStat(child)) cgroup_.reset();
 }
 
 bool TreeFreezer::FreezeByCgroup() {
-  while (true) {
-    if (!cgroup_->Freeze().ok() || !cgroup_->AwaitFrozen(kFreezeLimitMs).ok()) return false;
-    // Whoever was forked before its parent was adopted is outside; a frozen group's members fork no
-    // more, so this ends.
+  const MonotonicTime deadline = MonotonicNow() + kFreezeLimitMs * kNsPerMs;
+  // Whoever was forked before its parent was adopted is outside; a frozen group's members fork no
+  // more, so this ends. Twice without anybody: a look is no snapshot.
+  int clean_looks = 0;
+  while (clean_looks < 2) {
+    const int64_t left_ms = (deadline - MonotonicNow()) / kNsPerMs;
+    if (left_ms <= 0 || !cgroup_->Freeze().ok() || !cgroup_->AwaitFrozen(left_ms).ok()) {
+      return false;
+    }
     const std::set<pid_t> members = cgroup_->Members();
-    bool added = false;
+    ++clean_looks;
     for (const ProcessStat& process : Descendants(root_)) {
       if (members.count(process.pid) != 0) continue;
-      added = true;
+      clean_looks = 0;
       if (!cgroup_->Add(process.pid).ok() && ReadProcessStat(process.pid)) return false;
     }
-    if (!added) return true;
   }
+  return checked_ = true;
+}
+
+bool TreeFreezer::FreezeBySignals() {
+  if (cgroup_ && !cgroup_->Thaw().ok()) return false;
+  cgroup_.reset();
+  if (StopTree(root_, kFreezeLimitMs)) return true;
+  ContinueTree(root_, kFreezeLimitMs);
+  return false;
 }
 
 bool TreeFreezer::HoldsAll(const std::vector<ProcessStat>& processes) const {
@@ -47,19 +63,12 @@ bool TreeFreezer::HoldsAll(const std::vector<ProcessStat>& processes) const {
                      [&](const ProcessStat& process) { return members.count(process.pid) != 0; });
 }
 
-bool TreeFreezer::Freeze() {
-  if (cgroup_) {
-    if (FreezeByCgroup()) return true;
-    if (!cgroup_->Thaw().ok()) return false;
-    cgroup_.reset();  // from now on by signals
-  }
-  if (StopTree(root_, kFreezeLimitMs)) return true;
-  ContinueTree(root_, kFreezeLimitMs);
-  return false;
-}
+bool TreeFreezer::Freeze() { return (cgroup_ && FreezeByCgroup()) || FreezeBySignals(); }
 
 std::vector<bool> TreeFreezer::FreezeAll(const std::vector<TreeFreezer*>& trees) {
+  if (trees.size() == 1 && !trees[0]->cgroup_) return {trees[0]->Freeze()};
   // First everybody is asked, so that they stop beside one another.
+  const MonotonicTime deadline = MonotonicNow() + kFreezeLimitMs * kNsPerMs;
   std::vector<bool> frozen;
   std::vector<ProcessStat> processes;
   for (TreeFreezer* tree : trees) {
@@ -71,12 +80,17 @@ std::vector<bool> TreeFreezer::FreezeAll(const std::vector<TreeFreezer*>& trees)
     }
   }
   for (size_t i = 0; i < trees.size(); ++i) {
-    frozen[i] = frozen[i] && trees[i]->cgroup_->AwaitFrozen(kFreezeLimitMs).ok();
+    const int64_t left_ms = (deadline - MonotonicNow()) / kNsPerMs;
+    frozen[i] = frozen[i] && trees[i]->cgroup_->AwaitFrozen(left_ms).ok();
   }
   const bool by_group = std::find(frozen.begin(), frozen.end(), true) != frozen.end();
   if (by_group) processes = ListProcesses();
   for (size_t i = 0; i < trees.size(); ++i) {
-    if (!frozen[i] || !trees[i]->HoldsAll(processes)) frozen[i] = trees[i]->Freeze();
+    if (!frozen[i]) {
+      frozen[i] = trees[i]->FreezeBySignals();
+    } else if (!trees[i]->checked_ || !trees[i]->HoldsAll(processes)) {
+      frozen[i] = trees[i]->Freeze();
+    }
   }
   return frozen;
 }

@@ -29,16 +29,20 @@ class TreeFreezer {
   void Thaw();
   Method method() const { return cgroup_ ? Method::kCgroup : Method::kSignals; }
 
-  // Several trees at once, with one look at all processes; what Freeze says of each.
+  // Several trees beside one another, those in groups with one look at all processes; what Freeze
+  // says of each.
   static std::vector<bool> FreezeAll(const std::vector<TreeFreezer*>& trees);
 
  private:
   bool FreezeByCgroup();
+  // From now on, where the group does not do it; also of a tree that is frozen by half.
+  bool FreezeBySignals();
   // Whether whoever of `processes` is below the root is in the group.
   bool HoldsAll(const std::vector<ProcessStat>& processes) const;
 
   pid_t root_;
   std::optional<Cgroup> cgroup_;
+  bool checked_ = false;  // the group was found to hold the whole tree; what it forks is in it too
 };
 
 }  // namespace dynbench::worker

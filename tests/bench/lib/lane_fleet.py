@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 from coordinator_side import Coordinator, wait_until
@@ -34,21 +35,26 @@ class LaneFleet:
         self.log = os.path.join(self.coordinator.folder, "worker.log")
         with open(self.log, "ab") as log:
             self.worker = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
-        wait_until(self.ready, "the worker", 300)
+        try:
+            wait_until(self.ready, "the worker", 300)
+        except BaseException:
+            print(self.told()[-3000:], file=sys.stderr)
+            self.close()
+            raise
         self.start_s = time.monotonic() - begun
 
     def ready(self) -> bool:
         if self.worker.poll() is not None:
-            raise SystemExit(f"bench: the worker ended:\n{self.tail()}")
+            raise SystemExit("bench: the worker ended")
         status = json.loads(self.coordinator.control("workers", "--json"))
         # What a standing fleet has behind it: the slot's preflight, the imports of the zygote.
-        told = self.tail()
+        told = self.told()
         return ("slot 0 takes work" in told and "of environment default is ready" in told and
                 any(w.get("connected") and w.get("environments") for w in status["workers"]))
 
-    def tail(self) -> str:
+    def told(self) -> str:
         with open(self.log, encoding="utf-8", errors="replace") as file:
-            return file.read()[-3000:]
+            return file.read()
 
     def submit(self, suite: str, *flags: str):
         """Submits, waits; (wall seconds, rows of `results --json`)."""
