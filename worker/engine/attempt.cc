@@ -295,7 +295,7 @@ void Attempt::Kill(int64_t grace_ms) {
   });
 }
 
-TreeFreezer* Attempt::BeginFreeze(bool* still) {
+TreeFreezer* Attempt::TreeToFreeze(bool* still) {
   *still = true;
   if (!sent_) {
     held_ = true;  // nothing runs yet, and nothing shall until the thaw
@@ -315,7 +315,7 @@ bool Attempt::Freeze(const std::vector<Attempt*>& attempts) {
   std::vector<TreeFreezer*> trees;
   for (Attempt* attempt : attempts) {
     bool still = true;
-    if (TreeFreezer* tree = attempt->BeginFreeze(&still)) {
+    if (TreeFreezer* tree = attempt->TreeToFreeze(&still)) {
       stopping.push_back(attempt);
       trees.push_back(tree);
     }

@@ -68,8 +68,9 @@ class Attempt {
     int64_t begin_ns;
   };
 
-  // Null: there is no tree to stop, and `still` says whether nothing of it runs.
-  TreeFreezer* BeginFreeze(bool* still);
+  // Before others' trees are stopped with it. Null: there is no tree to stop, and `still` says
+  // whether nothing of it runs.
+  TreeFreezer* TreeToFreeze(bool* still);
   void SendRun();
   void Say(const nlohmann::json& message);
   void SendKept();

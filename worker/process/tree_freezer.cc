@@ -1,7 +1,5 @@
 #include "worker/process/tree_freezer.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -66,25 +64,18 @@ bool TreeFreezer::HoldsAll(const std::vector<ProcessStat>& processes) const {
 bool TreeFreezer::Freeze() { return (cgroup_ && FreezeByCgroup()) || FreezeBySignals(); }
 
 std::vector<bool> TreeFreezer::FreezeAll(const std::vector<TreeFreezer*>& trees) {
-  if (trees.size() == 1 && !trees[0]->cgroup_) return {trees[0]->Freeze()};
-  // First everybody is asked, so that they stop beside one another.
+  // First every group is asked, so that they stop beside one another.
   const MonotonicTime deadline = MonotonicNow() + kFreezeLimitMs * kNsPerMs;
   std::vector<bool> frozen;
-  std::vector<ProcessStat> processes;
   for (TreeFreezer* tree : trees) {
     frozen.push_back(tree->cgroup_ && tree->cgroup_->Freeze().ok());
-    if (tree->cgroup_) continue;
-    if (processes.empty()) processes = ListProcesses();
-    for (const ProcessStat& process : Descendants(tree->root_, processes)) {
-      SignalProcess(process, SIGSTOP);
-    }
   }
   for (size_t i = 0; i < trees.size(); ++i) {
     const int64_t left_ms = (deadline - MonotonicNow()) / kNsPerMs;
     frozen[i] = frozen[i] && trees[i]->cgroup_->AwaitFrozen(left_ms).ok();
   }
   const bool by_group = std::find(frozen.begin(), frozen.end(), true) != frozen.end();
-  if (by_group) processes = ListProcesses();
+  const auto processes = by_group ? ListProcesses() : std::vector<ProcessStat>();
   for (size_t i = 0; i < trees.size(); ++i) {
     if (!frozen[i]) {
       frozen[i] = trees[i]->FreezeBySignals();

@@ -7,57 +7,21 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/unit/worker/process_tree_testing.h"
 #include "tests/unit/worker/scratch_dir.h"
-#include "worker/process/cgroup.h"
-#include "worker/process/tree_freezer.h"
 #include "worker/process/unique_fd.h"
 
 namespace dynbench::worker {
 namespace {
-
-// This process is the root of every tree here, as a lane is.
-class ProcessTreeTest : public testing::Test {
- protected:
-  void SetUp() override { ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); }
-  void TearDown() override {
-    KillTree({.root = getpid(), .reap = Reap});
-    Reap();
-  }
-
-  static void Reap() {
-    while (waitpid(-1, nullptr, WNOHANG) > 0) {
-    }
-  }
-
-  // Runs a shell script; returns when it (or something below it) has written `lines` lines to its
-  // descriptor 9.
-  void Grow(const std::string& script, int lines) {
-    int ends[2];
-    ASSERT_EQ(pipe(ends), 0);
-    if (fork() == 0) {
-      dup2(ends[1], 9);
-      execl("/bin/sh", "sh", "-c", script.c_str(), nullptr);
-      _exit(127);
-    }
-    close(ends[1]);
-    UniqueFd in(ends[0]);
-    char c;
-    while (lines > 0 && read(in.get(), &c, 1) == 1) lines -= c == '\n';
-    ASSERT_EQ(lines, 0) << "the tree did not grow";
-  }
-};
 
 constexpr char kEvasiveTree[] = R"(
   trap '' TERM INT HUP
@@ -191,97 +155,6 @@ TEST_F(ProcessTreeTest, NamesWithBlanksAndParenthesesAreRead) {
   ASSERT_EQ(tree.size(), 1u);
   EXPECT_EQ(tree[0].parent, getpid());
   EXPECT_GT(tree[0].start_ticks, 0u);
-}
-
-// A counter that a child advances in memory shared through a file; forks go on all the while.
-constexpr char kCounting[] = R"(
-  echo up >&9; exec 9>&-
-  while :; do printf x >> "$COUNTER"; (:); done
-)";
-
-class FreezeTest : public ProcessTreeTest, public testing::WithParamInterface<bool> {
- protected:
-  ScratchDir dir_;  // outlives the tree, which TearDown ends
-};
-
-TEST_P(FreezeTest, TheCounterStandsStillWhileFrozenAndGoesOnAfterwards) {
-  const std::string counter = dir_ / "counter";
-  WriteText(counter, "");
-  setenv("COUNTER", counter.c_str(), 1);
-  TreeFreezer freezer(getpid(), "test-" + std::to_string(getpid()), /*allow_cgroup=*/GetParam());
-  if (GetParam() && freezer.method() != TreeFreezer::Method::kCgroup) {
-    GTEST_SKIP() << "no writable cgroup2 here";
-  }
-  Grow(kCounting, 1);
-  Grow(kCounting, 1);
-  ASSERT_TRUE(freezer.Freeze());
-  const auto frozen_size = std::filesystem::file_size(counter);
-  const auto frozen_tree = Descendants(getpid());
-  // 200 walks are far more time than a counting process needs for a step.
-  for (int i = 0; i < 200; ++i) {
-    ASSERT_EQ(std::filesystem::file_size(counter), frozen_size);
-    ASSERT_EQ(Descendants(getpid()).size(), frozen_tree.size());
-  }
-  freezer.Thaw();
-  while (std::filesystem::file_size(counter) == frozen_size) {
-  }
-}
-
-// What a worker stops for a window: the trees of all other lanes, grown before they were adopted.
-TEST_P(FreezeTest, SeveralTreesStandStillTogetherAndGoOnOneByOne) {
-  std::vector<std::string> counters;
-  for (const char* name : {"one", "two", "three"}) {
-    counters.push_back(dir_ / name);
-    WriteText(counters.back(), "");
-    Grow("export COUNTER=" + counters.back() + "; sh -c '" + kCounting + "' & exec 9>&-; wait", 1);
-  }
-  std::vector<std::unique_ptr<TreeFreezer>> lanes;
-  std::vector<TreeFreezer*> trees;
-  for (const ProcessStat& process : Descendants(getpid())) {
-    if (process.parent != getpid()) continue;
-    const std::string name = "test-" + std::to_string(getpid()) + "-" + std::to_string(process.pid);
-    lanes.push_back(std::make_unique<TreeFreezer>(process.pid, name, GetParam()));
-    trees.push_back(lanes.back().get());
-  }
-  ASSERT_EQ(trees.size(), counters.size());
-  if (GetParam() && trees[0]->method() != TreeFreezer::Method::kCgroup) {
-    GTEST_SKIP() << "no writable cgroup2 here";
-  }
-  const auto sizes = [&] {
-    std::vector<uintmax_t> all;
-    for (const std::string& counter : counters) all.push_back(std::filesystem::file_size(counter));
-    return all;
-  };
-  for (int round = 0; round < 3; ++round) {
-    ASSERT_EQ(TreeFreezer::FreezeAll(trees), std::vector<bool>(trees.size(), true));
-    const auto frozen = sizes();
-    for (int i = 0; i < 200; ++i) {
-      Descendants(getpid());
-      ASSERT_EQ(sizes(), frozen);
-    }
-    for (size_t i = 0; i < trees.size(); ++i) {
-      trees[i]->Thaw();
-      while (std::filesystem::file_size(counters[i]) == frozen[i]) {
-      }
-    }
-  }
-  KillTree({.root = getpid(), .reap = Reap});  // before the groups go
-}
-
-INSTANTIATE_TEST_SUITE_P(Methods, FreezeTest, testing::Bool(),
-                         [](const auto& info) { return info.param ? "Cgroup" : "Signals"; });
-
-TEST(CgroupTest, Version2IsFoundBesideVersion1AndOnlyWhenWritable) {
-  const std::string beside =
-      "37 31 0:34 / /sys/fs/cgroup/freezer rw,relatime - cgroup cgroup rw,freezer\n"
-      "38 31 0:35 / /sys/fs/cgroup/unified rw,relatime shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
-  EXPECT_EQ(FindCgroup2Mount(beside), "/sys/fs/cgroup/unified");
-  EXPECT_EQ(FindCgroup2Mount("30 1 0:2 / /sys/fs/cgroup ro,nosuid - cgroup2 cgroup rw\n"),
-            std::nullopt);
-  EXPECT_EQ(FindCgroup2Mount("30 1 0:2 / /sys/fs/cgroup rw - cgroup cgroup rw,freezer\n"),
-            std::nullopt);
-  EXPECT_EQ(OwnCgroup2Path("5:freezer:/x\n0::/user.slice/a\n"), "/user.slice/a");
-  EXPECT_EQ(OwnCgroup2Path("0::/\n"), "");
 }
 
 // KILL reaches everybody who is not in the kernel, so one whom it does not reach is imitated by a
