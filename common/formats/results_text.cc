@@ -166,14 +166,16 @@ void AddResult(const plan::Result& r, Members* members, std::string* out) {
 
 }  // namespace
 
-ResultsText::ResultsText(const store::JobRow& job) {
+std::string ResultsHead(const store::JobRow& job) {
   // Everything but the rows, which become the last member.
   Json head = ResultsJson(job, {});
   head.erase("results");
-  text_ = head.dump(-1, ' ', false, Json::error_handler_t::replace);
-  text_.pop_back();
-  text_ += ",\"results\":[";
+  std::string text = head.dump(-1, ' ', false, Json::error_handler_t::replace);
+  text.pop_back();
+  return text + ",\"results\":[";
 }
+
+std::string ResultsTail() { return "\n]}\n"; }
 
 absl::Status ResultsText::Add(const store::ResultRow& row) {
   if (const absl::Status read = reader_.Read(row.plan); !read.ok()) {
@@ -183,7 +185,7 @@ absl::Status ResultsText::Add(const store::ResultRow& row) {
   Members m(&text_);
   m.Number("id", row.id.value);
   m.Raw("experiment", reader_.PublicJsonText());
-  m.Text("series", reader_.SeriesKey());
+  m.Text("series", row.series);
   m.Text("state", row.state);
   m.Number("attempt", row.attempt);
   m.Text("worker", row.worker.value);
@@ -202,11 +204,6 @@ absl::Status ResultsText::Add(const store::ResultRow& row) {
   }
   m.End();
   return absl::OkStatus();
-}
-
-std::string ResultsText::Take() {
-  text_ += "\n]}\n";
-  return std::move(text_);
 }
 
 }  // namespace dynbench::formats

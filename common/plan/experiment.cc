@@ -8,7 +8,6 @@
 #include "common/base/status.h"
 #include "common/plan/experiment_fields.h"
 #include "common/plan/json_fields.h"
-#include "common/plan/series_key.h"
 
 namespace dynbench::plan {
 namespace {
@@ -103,37 +102,13 @@ nlohmann::json ToPublicJson(const Experiment& e) {
   return json;
 }
 
-namespace internal {
-
-Json SeriesJson(const Experiment& experiment) {
-  static const auto* const defaults = new Json(ToJsonObject(Experiment()));
-  Json json = DropDefaults(ToJsonObject(experiment), *defaults);
-  for (const std::string_view name : kNotInSeries) json.erase(std::string(name));
-  // Its flags stand for fields that are in it, or select models; its folder is the host's.
-  if (experiment.engine == "script") json.erase("command");
-  return json;
-}
-
-void SetInSeries(std::string_view name, const Json& value, const Experiment& experiment,
-                 Json* series) {
-  static const auto* const defaults = new Json(ToJsonObject(Experiment()));
-  const std::string key(name);
-  series->erase(key);
-  if (std::find(std::begin(kNotInSeries), std::end(kNotInSeries), name) != std::end(kNotInSeries)) {
-    return;
-  }
-  if (name == "command" && experiment.engine == "script") return;
-  Json one = Json::object();
-  one[key] = value;
-  series->update(DropDefaults(one, *defaults));
-}
-
-std::string KeyOfSeries(const Json& series) { return Sha256Hex(series.dump()).substr(0, 16); }
-
-}  // namespace internal
-
 std::string SeriesKey(const Experiment& experiment) {
-  return internal::KeyOfSeries(internal::SeriesJson(experiment));
+  static const auto* const defaults = new Json(ToJsonObject(Experiment()));
+  Json series = DropDefaults(ToJsonObject(experiment), *defaults);
+  for (const std::string_view name : kNotInSeries) series.erase(std::string(name));
+  // Its flags stand for fields that are in it, or select models; its folder is the host's.
+  if (experiment.engine == "script") series.erase("command");
+  return Sha256Hex(series.dump()).substr(0, 16);
 }
 
 std::string DisplayName(const Experiment& e) {

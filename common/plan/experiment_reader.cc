@@ -10,7 +10,6 @@
 #include "common/plan/experiment_fields.h"
 #include "common/plan/json_fields.h"
 #include "common/plan/plan_text.h"
-#include "common/plan/series_key.h"
 
 namespace dynbench::plan {
 namespace {
@@ -33,10 +32,37 @@ std::optional<std::string_view> PlainString(std::string_view json) {
 }
 
 template <typename T>
+bool ReadValue(std::string_view text, T* out);
+
+// An object member by member. False: let the parser of JSON say what it is.
+template <typename S>
+bool ReadMembers(std::string_view text, S* out) {
+  const auto members = CutMembers(text);
+  if (!members) return false;
+  S value{};  // what the text lacks has its default
+  for (const PlanMember& member : *members) {
+    bool ok = false;
+    VisitFields(value, [&](std::string_view name, auto& field) {
+      if (name == member.key(text)) ok = ReadValue(member.value(text), &field);
+    });
+    if (!ok) return false;
+  }
+  *out = std::move(value);
+  return true;
+}
+
+template <typename T>
 bool ReadValue(std::string_view text, T* out) {
   if constexpr (std::is_same_v<T, std::string>) {
     if (const auto plain = PlainString(text)) {
       out->assign(*plain);
+      return true;
+    }
+  } else if constexpr (std::is_same_v<T, ModelSource>) {
+    if (ReadMembers(text, out)) return true;
+  } else if constexpr (std::is_same_v<T, decltype(ModelSource::parameters)>) {
+    if (text == "{}") {
+      out->clear();
       return true;
     }
   }
@@ -66,15 +92,10 @@ struct ExperimentReader::State {
   PlanText plan;
   bool read = false;  // `experiment` is what was read last
   Experiment experiment;
-  std::set<std::string, std::less<>> changed_series, changed_public;  // since they were made
-  Json series;                                                        // null: to be made anew
+  std::set<std::string, std::less<>> changed;  // since the public text was made
   // The public text is shown[0] batch_size shown[1] model shown[2]; empty: to be made anew.
   std::string shown[3];
 
-  void Changed(std::string_view key) {
-    changed_series.emplace(key);
-    changed_public.emplace(key);
-  }
   // Takes over the fields that differ. False: let the whole be read.
   bool ReadChanged();
   void CutPublic();
@@ -88,7 +109,7 @@ bool ExperimentReader::State::ReadChanged() {
   for (const size_t index : plan.changed()) {
     const PlanMember& member = plan.member(index);
     const std::string_view key = member.key(plan.text());
-    Changed(key);
+    changed.emplace(key);
     if (!ReadMember(key, member.value(plan.text()), &experiment)) return false;
   }
   return true;
@@ -97,7 +118,6 @@ bool ExperimentReader::State::ReadChanged() {
 absl::Status ExperimentReader::Read(std::string_view text) {
   State& s = *state_;
   if (s.plan.Next(text) && s.ReadChanged()) return absl::OkStatus();
-  s.series = Json();
   s.shown[0].clear();
   absl::StatusOr<Experiment> whole = ExperimentFromJson(text);
   s.read = whole.ok();
@@ -120,7 +140,7 @@ absl::Status ExperimentReader::ReadChanges(std::string_view changes) {
   if (!members) return absl::InvalidArgumentError("changes of an experiment are no JSON object");
   for (const PlanMember& member : *members) {
     const std::string_view key = member.key(changes);
-    s.Changed(key);
+    s.changed.emplace(key);
     if (ReadMember(key, member.value(changes), &s.experiment)) continue;
     s.read = false;
     return absl::InvalidArgumentError(
@@ -131,22 +151,6 @@ absl::Status ExperimentReader::ReadChanges(std::string_view changes) {
 }
 
 const Experiment& ExperimentReader::experiment() const { return state_->experiment; }
-
-std::string ExperimentReader::SeriesKey() {
-  State& s = *state_;
-  // The engine decides what else is in the key.
-  if (s.series.is_null() || s.changed_series.count("engine") > 0) {
-    s.series = internal::SeriesJson(s.experiment);
-  } else {
-    VisitFields(s.experiment, [&](const char* name, const auto& field) {
-      if (s.changed_series.count(name) > 0) {
-        internal::SetInSeries(name, internal::Write(field), s.experiment, &s.series);
-      }
-    });
-  }
-  s.changed_series.clear();
-  return internal::KeyOfSeries(s.series);
-}
 
 void ExperimentReader::State::CutPublic() {
   const std::string text = Dump(ToPublicJson(experiment));
@@ -166,9 +170,9 @@ void ExperimentReader::State::CutPublic() {
 std::string ExperimentReader::PublicJsonText() {
   State& s = *state_;
   bool simply = !s.shown[0].empty();
-  for (const std::string& key : s.changed_public) simply = simply && IsShownSimply(key);
+  for (const std::string& key : s.changed) simply = simply && IsShownSimply(key);
   if (!simply) s.CutPublic();
-  s.changed_public.clear();
+  s.changed.clear();
   return absl::StrCat(s.shown[0], s.experiment.batch_size, s.shown[1], Dump(s.experiment.model),
                       s.shown[2]);
 }

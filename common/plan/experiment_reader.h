@@ -28,9 +28,8 @@ class ExperimentReader {
   absl::Status ReadChanges(std::string_view changes);
   const Experiment& experiment() const;
 
-  // Of the experiment that was read last (which must have been OK): SeriesKey, and ToPublicJson as
-  // compact text. Likewise made out of what differs.
-  std::string SeriesKey();
+  // ToPublicJson of the experiment that was read last (which must have been OK), as compact text.
+  // Likewise made out of what differs.
   std::string PublicJsonText();
 
  private:

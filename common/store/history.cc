@@ -60,10 +60,8 @@ absl::Status AddProvenance(Database& db, History* history) {
 absl::Status ReadRows(Statement& query, History* history) {
   plan::ExperimentReader reader;
   return ForEachRow(query, [&](const Statement& row) {
-    ASSIGN_OR_RETURN(ResultRow read,
-                     ReadRow(row, /*with_samples=*/false, RowDetail::kWhole, &reader));
-    history->rows.push_back({std::move(read), "", ""});
-    return absl::OkStatus();
+    HistoryRow& read = history->rows.emplace_back();
+    return ReadRow(row, /*with_samples=*/false, RowDetail::kWhole, &reader, &read.row);
   });
 }
 

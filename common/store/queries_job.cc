@@ -71,12 +71,31 @@ absl::StatusOr<std::vector<ResultRow>> ListResults(Database& db, JobId job, Expe
   plan::ExperimentReader reader;
   std::vector<ResultRow> rows;
   RETURN_IF_ERROR(ForEachRow(query, [&](const Statement& row) {
-    ASSIGN_OR_RETURN(ResultRow read, ReadRow(row, with_samples, detail, &reader));
-    rows.push_back(std::move(read));
-    return absl::OkStatus();
+    return ReadRow(row, with_samples, detail, &reader, &rows.emplace_back());
   }));
   if (rows.empty() && !after) RETURN_IF_ERROR(GetJob(db, job).status());
   return rows;
+}
+
+absl::StatusOr<ExperimentRange> RangeOf(Database& db, JobId job) {
+  Statement query(db, "SELECT min(id), max(id) FROM experiment WHERE job = ?");
+  query.Bind(job);
+  ASSIGN_OR_RETURN(const bool row, query.Step());
+  if (!row || query.IsNull(0)) return ExperimentRange();
+  return ExperimentRange{ExperimentId(query.Int(0)), ExperimentId(query.Int(1))};
+}
+
+absl::Status VisitResults(Database& db, JobId job, const ExperimentRange& range, RowDetail detail,
+                          const std::function<absl::Status(const ResultRow&)>& visit) {
+  Statement query(db, absl::StrCat(RowSelect(/*with_samples=*/false),
+                                   " WHERE e.job = ? AND e.id BETWEEN ? AND ? ORDER BY e.id"));
+  query.Bind(job, range.first, range.last);
+  plan::ExperimentReader reader;
+  ResultRow out;
+  return ForEachRow(query, [&](const Statement& row) {
+    RETURN_IF_ERROR(ReadRow(row, /*with_samples=*/false, detail, &reader, &out));
+    return visit(out);
+  });
 }
 
 absl::StatusOr<ResultRow> GetExperiment(Database& db, ExperimentId experiment) {
@@ -84,7 +103,10 @@ absl::StatusOr<ResultRow> GetExperiment(Database& db, ExperimentId experiment) {
   query.Bind(experiment);
   ASSIGN_OR_RETURN(const bool found, query.Step());
   if (!found) return absl::NotFoundError(absl::StrCat("there is no experiment ", experiment.value));
-  return ReadRow(query, true);
+  plan::ExperimentReader reader;
+  ResultRow row;
+  RETURN_IF_ERROR(ReadRow(query, /*with_samples=*/true, RowDetail::kWhole, &reader, &row));
+  return row;
 }
 
 absl::StatusOr<std::vector<AttemptRow>> ListAttempts(Database& db, ExperimentId experiment) {

@@ -39,7 +39,7 @@ JobRow ReadJob(const Statement& row) {
 const std::string& RowSelect(bool with_samples) {
   // The current lease of an open experiment, that of the result of a done one.
   static const auto* const columns = new std::string(
-      "SELECT e.id, e.job, p.plan, e.state, e.attempts, l.worker, w.host, l.epoch,"
+      "SELECT e.id, e.job, p.plan, e.series, e.state, e.attempts, l.worker, w.host, l.epoch,"
       " coalesce(r.started_unix_ms, a.started_unix_ms), r.finished_unix_ms, l.slot, " +
       ResultColumns());
   static const char kFrom[] =
@@ -55,37 +55,37 @@ const std::string& RowSelect(bool with_samples) {
   return with_samples ? *sampled : *plain;
 }
 
-absl::StatusOr<ResultRow> ReadRow(const Statement& row, bool with_samples, RowDetail detail,
-                                  plan::ExperimentReader* reader) {
-  ResultRow out;
-  out.id = ExperimentId(row.Int(0));
-  out.job = JobId(row.Int(1));
-  out.plan = row.Text(2);
-  const std::string name = absl::StrCat("experiment ", out.id.value);
+absl::Status ReadRow(const Statement& row, bool with_samples, RowDetail detail,
+                     plan::ExperimentReader* reader, ResultRow* out) {
+  out->id = ExperimentId(row.Int(0));
+  out->job = JobId(row.Int(1));
+  out->plan = row.Text(2);
+  const auto annotate = [out](absl::Status status) {
+    if (status.ok()) return status;
+    return Annotate(status, absl::StrCat("experiment ", out->id.value));
+  };
   if (detail != RowDetail::kPlanAsText) {
-    plan::ExperimentReader alone;
-    if (reader == nullptr) reader = &alone;
-    RETURN_IF_ERROR(Annotate(reader->Read(out.plan), name));
-    out.experiment = reader->experiment();
+    RETURN_IF_ERROR(annotate(reader->Read(out->plan)));
+    out->experiment = reader->experiment();
   }
-  out.state = row.Text(3);
-  out.attempt = static_cast<int>(row.Int(4));
-  out.worker = WorkerId(row.Text(5));
-  out.worker_host = row.Text(6);
-  out.lease = LeaseEpoch(row.Int(7));
-  out.started_at = {row.Int(8)};
-  out.finished_at = {row.Int(9)};
-  out.slot = static_cast<int>(row.Int(10));
-  if (out.state != "done") return out;
-  int column = 11;
-  plan::Result result;
-  RETURN_IF_ERROR(Annotate(ReadResult(row, &column, &result), name));
-  if (with_samples) {
-    ASSIGN_OR_RETURN(result.eager_ns, DecodeInt64s(row.Text(column)));
-    ASSIGN_OR_RETURN(result.compiled_ns, DecodeInt64s(row.Text(column + 1)));
-  }
-  out.result = std::move(result);
-  return out;
+  out->series = row.Text(3);
+  out->state = row.Text(4);
+  out->attempt = static_cast<int>(row.Int(5));
+  out->worker = WorkerId(row.Text(6));
+  out->worker_host = row.Text(7);
+  out->lease = LeaseEpoch(row.Int(8));
+  out->started_at = {row.Int(9)};
+  out->finished_at = {row.Int(10)};
+  out->slot = static_cast<int>(row.Int(11));
+  out->result.reset();
+  if (out->state != "done") return absl::OkStatus();
+  int column = 12;
+  plan::Result& result = out->result.emplace();
+  RETURN_IF_ERROR(annotate(ReadResult(row, &column, &result)));
+  if (!with_samples) return absl::OkStatus();
+  ASSIGN_OR_RETURN(result.eager_ns, DecodeInt64s(row.Text(column)));
+  ASSIGN_OR_RETURN(result.compiled_ns, DecodeInt64s(row.Text(column + 1)));
+  return absl::OkStatus();
 }
 
 }  // namespace dynbench::store

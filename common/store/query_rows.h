@@ -17,10 +17,9 @@ JobRow ReadJob(const Statement& row);
 
 // "SELECT … FROM experiment e LEFT JOIN …"; append a WHERE. ReadRow reads its rows.
 const std::string& RowSelect(bool with_samples);
-// `reader` makes many rows faster; may be null.
-absl::StatusOr<ResultRow> ReadRow(const Statement& row, bool with_samples,
-                                  RowDetail detail = RowDetail::kWhole,
-                                  plan::ExperimentReader* reader = nullptr);
+// `reader` makes many rows faster, and so does an `out` that had another row before.
+absl::Status ReadRow(const Statement& row, bool with_samples, RowDetail detail,
+                     plan::ExperimentReader* reader, ResultRow* out);
 
 // Steps through all rows of `query` and hands each to `read(query)`, which returns a status.
 template <typename Read>

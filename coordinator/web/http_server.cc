@@ -6,7 +6,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <future>
+#include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -15,12 +16,16 @@
 #include "common/formats/results_text.h"
 #include "coordinator/control/jobs.h"
 #include "coordinator/web/pages.h"
+#include "coordinator/web/piece_stream.h"
 #include "nlohmann/json.hpp"
+#include "spdlog/spdlog.h"
 
 namespace dynbench::web {
 namespace {
 
-constexpr int64_t kRowsPerStep = 500;
+// About half a megabyte of text, and as many of them in the making as keep two cores busy.
+constexpr int64_t kRowsPerPiece = 300;
+constexpr size_t kPiecesAhead = 3;
 
 // Another program on the same port is an error, not a share of its connections.
 void SocketOptions(socket_t socket) {
@@ -65,18 +70,43 @@ absl::StatusOr<std::string> PageBody(const Parts& parts, store::Database& db) {
   return JobsPage(jobs, kVersion);
 }
 
-absl::StatusOr<std::string> ResultsBody(const Parts& parts, store::Database& db, JobId id) {
-  ASSIGN_OR_RETURN(const auto job, control::LoadJob(parts.context, db, id));
-  formats::ResultsText text(job.job);
-  ExperimentId after;
-  while (true) {
-    ASSIGN_OR_RETURN(const auto rows, store::ListResults(db, id, after, kRowsPerStep, false,
-                                                         store::RowDetail::kPlanAsText));
-    for (const store::ResultRow& row : rows) RETURN_IF_ERROR(text.Add(row));
-    if (static_cast<int64_t>(rows.size()) < kRowsPerStep) return text.Take();
-    after = rows.back().id;
+// A job's results: what comes before its rows, then the rows of a range of ids each, then the end.
+class ResultsPieces {
+ public:
+  ResultsPieces(control::Context context, JobId job) : context_(std::move(context)), job_(job) {}
+
+  // The first piece is made before others are begun.
+  absl::StatusOr<PieceStream::Piece> Make(store::Database& db, int number) {
+    if (number == 0) return Head(db);
+    const int64_t ids = all_.last ? all_.last.value - all_.first.value + 1 : 0;
+    const int64_t pieces = (ids + kRowsPerPiece - 1) / kRowsPerPiece;
+    if (number > pieces + 1) return std::nullopt;
+    if (number > pieces) return formats::ResultsTail();
+    const int64_t first = all_.first.value + (number - 1) * kRowsPerPiece;
+    const int64_t last = std::min(first + kRowsPerPiece - 1, all_.last.value);
+    return Rows(db, {ExperimentId(first), ExperimentId(last)}, number == 1);
   }
-}
+
+ private:
+  absl::StatusOr<PieceStream::Piece> Head(store::Database& db) {
+    ASSIGN_OR_RETURN(const auto job, control::LoadJob(context_, db, job_));
+    ASSIGN_OR_RETURN(all_, store::RangeOf(db, job_));
+    return formats::ResultsHead(job.job);
+  }
+
+  absl::StatusOr<PieceStream::Piece> Rows(store::Database& db, const store::ExperimentRange& range,
+                                          bool first) const {
+    formats::ResultsText text(first);
+    RETURN_IF_ERROR(
+        store::VisitResults(db, job_, range, store::RowDetail::kPlanAsText,
+                            [&text](const store::ResultRow& row) { return text.Add(row); }));
+    return text.Take();
+  }
+
+  const control::Context context_;
+  const JobId job_;
+  store::ExperimentRange all_;
+};
 
 }  // namespace
 
@@ -115,10 +145,10 @@ class HttpServer::Impl {
     AnswerWith("/", "text/html; charset=utf-8", PageBody);
     server_.Get(R"(/api/v1/jobs/(\d{1,18})/results)", [this](const httplib::Request& request,
                                                              httplib::Response& response) {
-      const JobId job(std::stoll(request.matches[1]));
-      Answer(response, "application/json", [job](const Parts& parts, store::Database& db) {
-        return ResultsBody(parts, db, job);
-      });
+      auto results =
+          std::make_shared<ResultsPieces>(parts_.context, JobId(std::stoll(request.matches[1])));
+      Stream(response, "application/json",
+             [results](store::Database& db, int number) { return results->Make(db, number); });
     });
     thread_ = std::thread([this] {
       server_.listen_after_bind();
@@ -143,24 +173,45 @@ class HttpServer::Impl {
 
   // Makes the body on the query pool. The maker owns what it uses: it may outlive the request.
   void Answer(httplib::Response& response, const char* type, Maker make) {
-    auto promise = std::make_shared<std::promise<absl::StatusOr<std::string>>>();
-    auto future = promise->get_future();
-    absl::Status status =
-        parts_.context.pool->Run([parts = parts_, promise, make = std::move(make)](
-                                     store::Database& db) { promise->set_value(make(parts, db)); });
-    std::string body;
-    if (status.ok() && future.wait_for(kAnswerTime) != std::future_status::ready) {
-      status = absl::UnavailableError("the coordinator is too busy to answer; try again");
-    }
-    if (status.ok()) {
-      absl::StatusOr<std::string> made = future.get();
-      status = made.status();
-      if (made.ok()) body = *std::move(made);
-    }
-    if (status.ok()) {  // moved: a job's results may have tens of megabytes
-      response.body = std::move(body);
-      return response.set_header("Content-Type", type);
-    }
+    PieceStream body(
+        parts_.context.pool,
+        [parts = parts_, make = std::move(make)](store::Database& db, int /*number*/) {
+          return absl::StatusOr<PieceStream::Piece>(make(parts, db));
+        },
+        kAnswerTime);
+    body.Begin();
+    absl::StatusOr<PieceStream::Piece> whole = body.Take();
+    if (!whole.ok()) return Refuse(response, whole.status());
+    response.set_content(**whole, type);
+  }
+
+  // A body in pieces. An error in the first is an answer of its own; one in a later piece ends the
+  // connection, so that nobody takes what is there for the whole.
+  void Stream(httplib::Response& response, const char* type, PieceStream::Make make) {
+    auto pieces = std::make_shared<PieceStream>(parts_.context.pool, std::move(make), kAnswerTime);
+    pieces->Begin();
+    auto piece = std::make_shared<absl::StatusOr<PieceStream::Piece>>(pieces->Take());
+    if (!piece->ok()) return Refuse(response, piece->status());
+    response.set_chunked_content_provider(
+        type, [pieces, piece](size_t /*offset*/, httplib::DataSink& sink) {
+          if (!piece->ok()) {
+            spdlog::warn("an answer over HTTP was cut off: {}", piece->status().ToString());
+            return false;
+          }
+          const PieceStream::Piece& text = **piece;
+          if (!text) {
+            sink.done();
+            return true;
+          }
+          while (pieces->begun() < kPiecesAhead) pieces->Begin();
+          // An empty chunk would be the last.
+          if (!text->empty() && !sink.write(text->data(), text->size())) return false;
+          *piece = pieces->Take();
+          return true;
+        });
+  }
+
+  static void Refuse(httplib::Response& response, const absl::Status& status) {
     response.status = HttpCode(status);
     response.set_content(ErrorJson(std::string(status.message())), "application/json");
   }

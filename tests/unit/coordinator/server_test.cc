@@ -3,6 +3,7 @@
 #include "coordinator/server.h"
 
 #include <httplib.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 
 #include <fstream>
@@ -90,6 +91,47 @@ TEST_F(ServerTest, HttpAnswersStatusResultsMetricsAndAPage) {
   const std::string page = http.Get("/")->body;
   EXPECT_THAT(page, HasSubstr("&lt;b&gt;bold"));
   EXPECT_THAT(page, Not(HasSubstr("<b>")));
+}
+
+// Results come in pieces of three hundred rows.
+TEST_F(ServerTest, HttpResultsOfALargeJobAreWholeOrCutOff) {
+  StartServer();
+  plan::Request request = RequestFor({});
+  request.suite.clear();
+  plan::Suite& suite = request.inline_suite.emplace();
+  suite.name = "mine";
+  suite.loader = "timm";
+  for (int i = 0; i < 1000; ++i) suite.models.emplace_back().name = "m" + std::to_string(1000 + i);
+  const int64_t job = client().Submit(request).job();
+  const std::vector<v1::ResultRow> rows = client().Rows(job);
+  ASSERT_EQ(rows.size(), 1000u);
+  httplib::Client http(server_->http_url());
+  const std::string path = "/api/v1/jobs/" + std::to_string(job) + "/results";
+  json results = json::parse(http.Get(path)->body)["results"];
+  ASSERT_EQ(results.size(), rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const v1::PlannedExperiment& planned = rows[i].experiment();
+    ASSERT_EQ(results[i]["id"], planned.id());
+    ASSERT_EQ(results[i]["series"], plan::SeriesKey(*plan::ExperimentFromJson(planned.json())));
+  }
+  EXPECT_EQ(http.Head(path)->status, 200);
+
+  const auto change = [&](const std::string& sql, size_t first, size_t last) {
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open(server_->database().c_str(), &db), SQLITE_OK);
+    sqlite3_busy_timeout(db, 60'000);
+    const std::string range = " BETWEEN " + std::to_string(rows[first].experiment().id()) +
+                              " AND " + std::to_string(rows[last].experiment().id());
+    EXPECT_EQ(sqlite3_exec(db, (sql + range).c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(db);
+  };
+  change("DELETE FROM experiment WHERE id", 250, 799);  // more than a piece
+  results = json::parse(http.Get(path)->body)["results"];
+  ASSERT_EQ(results.size(), 450u);
+  EXPECT_EQ(results[250]["id"], rows[800].experiment().id());
+
+  change("UPDATE experiment_plan SET plan = '{' WHERE experiment", 999, 999);
+  EXPECT_FALSE(http.Get(path)) << "a part was passed off as the whole";
 }
 
 TEST(AddressTest, ReadsHostAndPort) {

@@ -70,7 +70,6 @@ void ExpectTheSame(ExperimentReader& reader, const std::string& text) {
   EXPECT_EQ(got, wanted.status()) << text;
   if (!wanted.ok() || !got.ok()) return;
   EXPECT_EQ(ToJson(reader.experiment()), ToJson(*wanted));
-  EXPECT_EQ(reader.SeriesKey(), SeriesKey(*wanted));
   EXPECT_EQ(nlohmann::json::parse(reader.PublicJsonText()), ToPublicJson(*wanted));
 }
 

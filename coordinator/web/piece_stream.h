@@ -1,0 +1,52 @@
+// A text that is made in pieces on the query pool, several at once. Who begins some before sending
+// the one before has a text of any length in the memory of a few pieces, and sent while it is made.
+//
+// Thread-compatible: the HTTP thread of its request has it.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "coordinator/session/query_pool.h"
+
+namespace dynbench::web {
+
+class PieceStream {
+ public:
+  // Nothing: the text ended before this piece.
+  using Piece = std::optional<std::string>;
+  // Makes the piece of this number, from 0 on. Runs on the pool's threads, for several pieces at
+  // once where several were begun, and may outlive the stream.
+  using Make = std::function<absl::StatusOr<Piece>(store::Database&, int number)>;
+
+  // `patience`: how long Take waits.
+  PieceStream(session::QueryPool* pool, Make make, std::chrono::milliseconds patience);
+
+  // Has the next piece made.
+  void Begin();
+  // Of the pieces that were begun.
+  size_t begun() const { return begun_.size(); }
+  // The first of those that were begun. Unavailable: it was not made in time; ResourceExhausted:
+  // the pool is full; else what `make` returned.
+  absl::StatusOr<Piece> Take();
+
+ private:
+  struct Begun {
+    absl::Status queued;
+    std::future<absl::StatusOr<Piece>> piece;
+  };
+
+  session::QueryPool* const pool_;
+  const std::shared_ptr<const Make> make_;
+  const std::chrono::milliseconds patience_;
+  std::deque<Begun> begun_;
+  int next_ = 0;
+};
+
+}  // namespace dynbench::web
