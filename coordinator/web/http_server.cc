@@ -3,6 +3,7 @@
 #include <httplib.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -23,7 +24,8 @@
 namespace dynbench::web {
 namespace {
 
-// About half a megabyte of text, and as many of them in the making as keep two cores busy.
+// About half a megabyte of text. One answer has three of the pool's four threads at most: two make
+// pieces on two cores, the third is ahead of the sender.
 constexpr int64_t kRowsPerPiece = 300;
 constexpr size_t kPiecesAhead = 3;
 
@@ -80,8 +82,7 @@ class ResultsPieces {
     if (number == 0) return Head(db);
     const int64_t ids = all_.last ? all_.last.value - all_.first.value + 1 : 0;
     const int64_t pieces = (ids + kRowsPerPiece - 1) / kRowsPerPiece;
-    if (number > pieces + 1) return std::nullopt;
-    if (number > pieces) return formats::ResultsTail();
+    if (number > pieces) return PieceStream::Piece{formats::ResultsTail(), /*last=*/true};
     const int64_t first = all_.first.value + (number - 1) * kRowsPerPiece;
     const int64_t last = std::min(first + kRowsPerPiece - 1, all_.last.value);
     return Rows(db, {ExperimentId(first), ExperimentId(last)}, number == 1);
@@ -91,7 +92,7 @@ class ResultsPieces {
   absl::StatusOr<PieceStream::Piece> Head(store::Database& db) {
     ASSIGN_OR_RETURN(const auto job, control::LoadJob(context_, db, job_));
     ASSIGN_OR_RETURN(all_, store::RangeOf(db, job_));
-    return formats::ResultsHead(job.job);
+    return PieceStream::Piece{formats::ResultsHead(job.job)};
   }
 
   absl::StatusOr<PieceStream::Piece> Rows(store::Database& db, const store::ExperimentRange& range,
@@ -100,7 +101,7 @@ class ResultsPieces {
     RETURN_IF_ERROR(
         store::VisitResults(db, job_, range, store::RowDetail::kPlanAsText,
                             [&text](const store::ResultRow& row) { return text.Add(row); }));
-    return text.Take();
+    return PieceStream::Piece{text.Take()};
   }
 
   const control::Context context_;
@@ -147,7 +148,7 @@ class HttpServer::Impl {
                                                              httplib::Response& response) {
       auto results =
           std::make_shared<ResultsPieces>(parts_.context, JobId(std::stoll(request.matches[1])));
-      Stream(response, "application/json",
+      Stream(request, response, "application/json",
              [results](store::Database& db, int number) { return results->Make(db, number); });
     });
     thread_ = std::thread([this] {
@@ -175,40 +176,61 @@ class HttpServer::Impl {
   void Answer(httplib::Response& response, const char* type, Maker make) {
     PieceStream body(
         parts_.context.pool,
-        [parts = parts_, make = std::move(make)](store::Database& db, int /*number*/) {
-          return absl::StatusOr<PieceStream::Piece>(make(parts, db));
+        [parts = parts_, make = std::move(make)](
+            store::Database& db, int /*number*/) -> absl::StatusOr<PieceStream::Piece> {
+          ASSIGN_OR_RETURN(std::string text, make(parts, db));
+          return PieceStream::Piece{std::move(text), /*last=*/true};
         },
         kAnswerTime);
     body.Begin();
     absl::StatusOr<PieceStream::Piece> whole = body.Take();
     if (!whole.ok()) return Refuse(response, whole.status());
-    response.set_content(**whole, type);
+    response.set_content(whole->text, type);
   }
 
   // A body in pieces. An error in the first is an answer of its own; one in a later piece ends the
   // connection, so that nobody takes what is there for the whole.
-  void Stream(httplib::Response& response, const char* type, PieceStream::Make make) {
+  void Stream(const httplib::Request& request, httplib::Response& response, const char* type,
+              PieceStream::Make make) {
     auto pieces = std::make_shared<PieceStream>(parts_.context.pool, std::move(make), kAnswerTime);
     pieces->Begin();
     auto piece = std::make_shared<absl::StatusOr<PieceStream::Piece>>(pieces->Take());
     if (!piece->ok()) return Refuse(response, piece->status());
+    if (request.version == "HTTP/1.0") return Whole(response, type, *pieces, std::move(*piece));
+    // The length is not known, so no part of it can be asked for; the library would say 206.
+    response.status = 200;
+    response.set_header("Accept-Ranges", "none");
     response.set_chunked_content_provider(
-        type, [pieces, piece](size_t /*offset*/, httplib::DataSink& sink) {
+        type, [pieces, piece, path = request.path](size_t /*offset*/, httplib::DataSink& sink) {
           if (!piece->ok()) {
-            spdlog::warn("an answer over HTTP was cut off: {}", piece->status().ToString());
+            spdlog::warn("the answer to {} was cut off: {}", path, piece->status().ToString());
             return false;
           }
-          const PieceStream::Piece& text = **piece;
-          if (!text) {
-            sink.done();
-            return true;
-          }
-          while (pieces->begun() < kPiecesAhead) pieces->Begin();
+          const bool last = (*piece)->last;
+          while (!last && pieces->begun() < kPiecesAhead) pieces->Begin();
+          const std::string& text = (*piece)->text;
           // An empty chunk would be the last.
-          if (!text->empty() && !sink.write(text->data(), text->size())) return false;
-          *piece = pieces->Take();
+          if (!text.empty() && !sink.write(text.data(), text.size())) return false;
+          if (last) {
+            sink.done();
+          } else {
+            *piece = pieces->Take();
+          }
           return true;
         });
+  }
+
+  // For who knows no chunks.
+  static void Whole(httplib::Response& response, const char* type, PieceStream& pieces,
+                    absl::StatusOr<PieceStream::Piece> piece) {
+    std::string text;
+    while (piece.ok()) {
+      text += piece->text;
+      if (piece->last) return response.set_content(text, type);
+      while (pieces.begun() < kPiecesAhead) pieces.Begin();
+      piece = pieces.Take();
+    }
+    Refuse(response, piece.status());
   }
 
   static void Refuse(httplib::Response& response, const absl::Status& status) {

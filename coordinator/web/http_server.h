@@ -1,10 +1,10 @@
 // The HTTP side: /healthz, /metrics, /api/v1/status, /api/v1/jobs/ID/results and a page of jobs.
 //
 // A connection occupies one of kThreads threads while it is open (a second at most when it is
-// idle), so about kThreads requests are served at once and the others wait their turn; nothing here
-// streams for long. Answers come from the query pool, each within kAnswerTime or as 503; a job's
-// results come in pieces (chunked), each within kAnswerTime, and end without their last chunk when
-// a later piece cannot be made.
+// idle), so about kThreads requests are served at once and the others wait their turn; a slow
+// reader of results keeps its thread. Answers come from the query pool, each within kAnswerTime or
+// as 503; a job's results come in pieces (chunked), each within kAnswerTime, and end without their
+// last chunk when a later piece cannot be made.
 #pragma once
 
 #include <chrono>

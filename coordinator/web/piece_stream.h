@@ -9,7 +9,6 @@
 #include <functional>
 #include <future>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -19,10 +18,13 @@ namespace dynbench::web {
 
 class PieceStream {
  public:
-  // Nothing: the text ended before this piece.
-  using Piece = std::optional<std::string>;
-  // Makes the piece of this number, from 0 on. Runs on the pool's threads, for several pieces at
-  // once where several were begun, and may outlive the stream.
+  struct Piece {
+    std::string text;
+    bool last = false;
+  };
+  // Makes the piece of this number, from 0 on; one beyond the last, which nobody takes, may be
+  // begun. Runs on the pool's threads, for several pieces at once where several were begun, and may
+  // outlive the stream.
   using Make = std::function<absl::StatusOr<Piece>(store::Database&, int number)>;
 
   // `patience`: how long Take waits.
@@ -30,10 +32,10 @@ class PieceStream {
 
   // Has the next piece made.
   void Begin();
-  // Of the pieces that were begun.
+  // How many were begun and not taken yet.
   size_t begun() const { return begun_.size(); }
-  // The first of those that were begun. Unavailable: it was not made in time; ResourceExhausted:
-  // the pool is full; else what `make` returned.
+  // The oldest of those; there must be one. Unavailable: it was not made in time;
+  // ResourceExhausted: the pool is full; else what `make` returned.
   absl::StatusOr<Piece> Take();
 
  private:

@@ -2,9 +2,12 @@
 // edges: the ready file, refusals, the HTTP answers.
 #include "coordinator/server.h"
 
+#include <arpa/inet.h>
 #include <httplib.h>
 #include <sqlite3.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -23,6 +26,26 @@ using ::testing::Not;
 class ServerTest : public CoordinatorTest {
  protected:
   std::string ReadyFile() const { return options_.state_dir + "/coordinator.json"; }
+
+  // Head and body, as they come.
+  std::string AnswerOfHttp10(const std::string& path) const {
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const std::string url = server_->http_url();
+    address.sin_port = htons(static_cast<uint16_t>(std::stoi(url.substr(url.rfind(':') + 1))));
+    EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    const std::string request = "GET " + path + " HTTP/1.0\r\n\r\n";
+    EXPECT_EQ(write(fd, request.data(), request.size()), static_cast<ssize_t>(request.size()));
+    std::string answer;
+    char bytes[4096];
+    for (ssize_t n = 0; (n = read(fd, bytes, sizeof(bytes))) > 0;) {
+      answer.append(bytes, static_cast<size_t>(n));
+    }
+    close(fd);
+    return answer;
+  }
 };
 
 TEST_F(ServerTest, TheReadyFileIsThereWhileItServes) {
@@ -115,6 +138,12 @@ TEST_F(ServerTest, HttpResultsOfALargeJobAreWholeOrCutOff) {
     ASSERT_EQ(results[i]["series"], plan::SeriesKey(*plan::ExperimentFromJson(planned.json())));
   }
   EXPECT_EQ(http.Head(path)->status, 200);
+  const auto ranged = http.Get(path, {{"Range", "bytes=0-9"}});
+  EXPECT_EQ(ranged->status, 200);
+  EXPECT_EQ(json::parse(ranged->body)["results"].size(), rows.size());
+  const std::string old = AnswerOfHttp10(path);
+  EXPECT_THAT(old.substr(0, old.find("\r\n\r\n")), Not(HasSubstr("Transfer-Encoding")));
+  EXPECT_EQ(json::parse(old.substr(old.find("\r\n\r\n")))["results"].size(), rows.size());
 
   const auto change = [&](const std::string& sql, size_t first, size_t last) {
     sqlite3* db = nullptr;

@@ -127,15 +127,36 @@ TEST(ExperimentReader, OtherTextsAndErrorsAreThoseOfTheWholeReader) {
   Experiment experiment;
   experiment.model = "a";
   const std::string good = ToJson(experiment);
-  for (const std::string& text :
-       {good, std::string("{\"model\": \"b\",  \"batch_size\":3}"), good,
-        std::string("{\"model\":1}"), std::string("nonsense"), good,
-        good.substr(0, good.size() - 1), good + " ", std::string("{}"),
-        std::string("{\"model\":\"c\"}"), std::string("{\"model\":\"d\"}"),
-        std::string("{\"model\":\"d\",\"sweet\":1}"),
-        std::string("{\"model\":\"e\",\"model\":\"f\"}"), std::string("{\"model\":\"\\u0041\"}"),
-        std::string("{\"options\":{\"freezing\":true}}"),
-        std::string("{\"options\":{\"backend\":\"eager\"}}"), std::string("{\"model\":"), good}) {
+  for (const std::string& text : {good,
+                                  std::string("{\"model\": \"b\",  \"batch_size\":3}"),
+                                  good,
+                                  std::string("{\"model\":1}"),
+                                  std::string("nonsense"),
+                                  good,
+                                  good.substr(0, good.size() - 1),
+                                  good + " ",
+                                  std::string("{}"),
+                                  std::string("{\"model\":\"c\"}"),
+                                  std::string("{\"model\":\"d\"}"),
+                                  std::string("{\"model\":\"d\",\"sweet\":1}"),
+                                  std::string("{\"model\":\"e\",\"model\":\"f\"}"),
+                                  std::string("{\"model\":\"\\u0041\"}"),
+                                  std::string("{\"options\":{\"freezing\":true}}"),
+                                  std::string("{\"options\":{\"backend\":\"eager\"}}"),
+                                  std::string("{\"model\":"),
+                                  good,
+                                  std::string(R"({"source":{"loader":"a","name":"b"}})"),
+                                  std::string(R"({"source":{"loader":"a"}})"),
+                                  std::string(R"({"source":{"parameters":{"k":"v"}}})"),
+                                  std::string(R"({"source":{"parameters":{}}})"),
+                                  std::string(R"({"source":{}})"),
+                                  std::string(R"({"source":{"name":"\u0041"}})"),
+                                  std::string(R"({"source":{"loader":null}})"),
+                                  std::string(R"({"source":{"name":"x"}})"),
+                                  std::string(R"({"source":{"loader":1}})"),
+                                  std::string(R"({"source":{"name":"y"}})"),
+                                  std::string(R"({"source":{"sweet":1}})"),
+                                  good}) {
     SCOPED_TRACE(text);
     ExpectTheSame(reader, text);
   }
