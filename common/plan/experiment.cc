@@ -1,7 +1,5 @@
 #include "common/plan/experiment.h"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "common/base/sha256.h"

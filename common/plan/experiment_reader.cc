@@ -1,5 +1,6 @@
 #include "common/plan/experiment_reader.h"
 
+#include <map>
 #include <set>
 #include <type_traits>
 #include <utility>
@@ -60,7 +61,7 @@ bool ReadValue(std::string_view text, T* out) {
     }
   } else if constexpr (std::is_same_v<T, ModelSource>) {
     if (ReadMembers(text, out)) return true;
-  } else if constexpr (std::is_same_v<T, decltype(ModelSource::parameters)>) {
+  } else if constexpr (std::is_same_v<T, std::map<std::string, std::string>>) {
     if (text == "{}") {
       out->clear();
       return true;

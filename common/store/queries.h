@@ -48,7 +48,7 @@ struct ResultRow {
   JobId job;
   std::string plan;  // canonical JSON of the experiment, as stored
   plan::Experiment experiment;
-  std::string series;                  // plan::SeriesKey
+  std::string series;                  // plan::SeriesKey when it was submitted
   std::string state;                   // "waiting", "running" or "done"
   std::optional<plan::Result> result;  // of "done"
   int attempt = 0;                     // how many attempts were started
@@ -94,14 +94,16 @@ absl::StatusOr<bool> RanPairs(Database& db, JobId job);
 absl::StatusOr<std::vector<ResultRow>> ListResults(Database& db, JobId job, ExperimentId after,
                                                    int64_t limit, bool with_samples,
                                                    RowDetail detail = RowDetail::kWhole);
-// The same without samples for who keeps no row, and may ask for parts of a job on several threads:
-// `visit` has each row of the range until it returns, and its error ends the walk.
+// Both are in it; 0: nothing is.
 struct ExperimentRange {
-  ExperimentId first, last;  // both are in it; 0: nothing is
+  ExperimentId first, last;
 };
 // Of all experiments of a job; nearly all ids between are its own.
 absl::StatusOr<ExperimentRange> RangeOf(Database& db, JobId job);
-absl::Status VisitResults(Database& db, JobId job, const ExperimentRange& range, RowDetail detail,
+// The rows of a job within a range, without samples and with RowDetail::kPlanAsText, for who keeps
+// none or reads parts on several threads. `visit` has each row until it returns, and its error ends
+// the walk. An unknown job has no rows.
+absl::Status VisitResults(Database& db, JobId job, const ExperimentRange& range,
                           const std::function<absl::Status(const ResultRow&)>& visit);
 absl::StatusOr<ResultRow> GetExperiment(Database& db, ExperimentId experiment);
 absl::StatusOr<std::vector<AttemptRow>> ListAttempts(Database& db, ExperimentId experiment);

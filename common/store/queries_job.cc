@@ -85,15 +85,15 @@ absl::StatusOr<ExperimentRange> RangeOf(Database& db, JobId job) {
   return ExperimentRange{ExperimentId(query.Int(0)), ExperimentId(query.Int(1))};
 }
 
-absl::Status VisitResults(Database& db, JobId job, const ExperimentRange& range, RowDetail detail,
+absl::Status VisitResults(Database& db, JobId job, const ExperimentRange& range,
                           const std::function<absl::Status(const ResultRow&)>& visit) {
   Statement query(db, absl::StrCat(RowSelect(/*with_samples=*/false),
                                    " WHERE e.job = ? AND e.id BETWEEN ? AND ? ORDER BY e.id"));
   query.Bind(job, range.first, range.last);
-  plan::ExperimentReader reader;
   ResultRow out;
   return ForEachRow(query, [&](const Statement& row) {
-    RETURN_IF_ERROR(ReadRow(row, /*with_samples=*/false, detail, &reader, &out));
+    RETURN_IF_ERROR(
+        ReadRow(row, /*with_samples=*/false, RowDetail::kPlanAsText, /*reader=*/nullptr, &out));
     return visit(out);
   });
 }

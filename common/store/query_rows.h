@@ -17,7 +17,8 @@ JobRow ReadJob(const Statement& row);
 
 // "SELECT … FROM experiment e LEFT JOIN …"; append a WHERE. ReadRow reads its rows.
 const std::string& RowSelect(bool with_samples);
-// `reader` makes many rows faster, and so does an `out` that had another row before.
+// `reader` remembers the plan before, so that many rows are read faster; not used with kPlanAsText.
+// `out` may hold another row, all of which is replaced.
 absl::Status ReadRow(const Statement& row, bool with_samples, RowDetail detail,
                      plan::ExperimentReader* reader, ResultRow* out);
 

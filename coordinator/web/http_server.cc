@@ -3,30 +3,27 @@
 #include <httplib.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <thread>
 #include <utility>
 
 #include "common/base/status.h"
 #include "common/base/version.h"
-#include "common/formats/results_text.h"
 #include "coordinator/control/jobs.h"
 #include "coordinator/web/pages.h"
 #include "coordinator/web/piece_stream.h"
+#include "coordinator/web/results_pieces.h"
 #include "nlohmann/json.hpp"
 #include "spdlog/spdlog.h"
 
 namespace dynbench::web {
 namespace {
 
-// About half a megabyte of text. One answer has three of the pool's four threads at most: two make
-// pieces on two cores, the third is ahead of the sender.
-constexpr int64_t kRowsPerPiece = 300;
+// One answer has three of the pool's four threads at most: two make pieces on two cores, the third
+// is ahead of the sender.
 constexpr size_t kPiecesAhead = 3;
 
 // Another program on the same port is an error, not a share of its connections.
@@ -71,43 +68,6 @@ absl::StatusOr<std::string> PageBody(const Parts& parts, store::Database& db) {
   ASSIGN_OR_RETURN(const auto jobs, control::LoadJobs(parts.context, db, 0));
   return JobsPage(jobs, kVersion);
 }
-
-// A job's results: what comes before its rows, then the rows of a range of ids each, then the end.
-class ResultsPieces {
- public:
-  ResultsPieces(control::Context context, JobId job) : context_(std::move(context)), job_(job) {}
-
-  // The first piece is made before others are begun.
-  absl::StatusOr<PieceStream::Piece> Make(store::Database& db, int number) {
-    if (number == 0) return Head(db);
-    const int64_t ids = all_.last ? all_.last.value - all_.first.value + 1 : 0;
-    const int64_t pieces = (ids + kRowsPerPiece - 1) / kRowsPerPiece;
-    if (number > pieces) return PieceStream::Piece{formats::ResultsTail(), /*last=*/true};
-    const int64_t first = all_.first.value + (number - 1) * kRowsPerPiece;
-    const int64_t last = std::min(first + kRowsPerPiece - 1, all_.last.value);
-    return Rows(db, {ExperimentId(first), ExperimentId(last)}, number == 1);
-  }
-
- private:
-  absl::StatusOr<PieceStream::Piece> Head(store::Database& db) {
-    ASSIGN_OR_RETURN(const auto job, control::LoadJob(context_, db, job_));
-    ASSIGN_OR_RETURN(all_, store::RangeOf(db, job_));
-    return PieceStream::Piece{formats::ResultsHead(job.job)};
-  }
-
-  absl::StatusOr<PieceStream::Piece> Rows(store::Database& db, const store::ExperimentRange& range,
-                                          bool first) const {
-    formats::ResultsText text(first);
-    RETURN_IF_ERROR(
-        store::VisitResults(db, job_, range, store::RowDetail::kPlanAsText,
-                            [&text](const store::ResultRow& row) { return text.Add(row); }));
-    return PieceStream::Piece{text.Take()};
-  }
-
-  const control::Context context_;
-  const JobId job_;
-  store::ExperimentRange all_;
-};
 
 }  // namespace
 
@@ -207,7 +167,7 @@ class HttpServer::Impl {
             return false;
           }
           const bool last = (*piece)->last;
-          while (!last && pieces->begun() < kPiecesAhead) pieces->Begin();
+          if (!last) pieces->Begin(kPiecesAhead);
           const std::string& text = (*piece)->text;
           // An empty chunk would be the last.
           if (!text.empty() && !sink.write(text.data(), text.size())) return false;
@@ -227,7 +187,7 @@ class HttpServer::Impl {
     while (piece.ok()) {
       text += piece->text;
       if (piece->last) return response.set_content(text, type);
-      while (pieces.begun() < kPiecesAhead) pieces.Begin();
+      pieces.Begin(kPiecesAhead);
       piece = pieces.Take();
     }
     Refuse(response, piece.status());

@@ -9,13 +9,15 @@ namespace dynbench::web {
 PieceStream::PieceStream(session::QueryPool* pool, Make make, std::chrono::milliseconds patience)
     : pool_(pool), make_(std::make_shared<const Make>(std::move(make))), patience_(patience) {}
 
-void PieceStream::Begin() {
-  auto made = std::make_shared<std::promise<absl::StatusOr<Piece>>>();
-  Begun& begun = begun_.emplace_back();
-  begun.piece = made->get_future();
-  begun.queued = pool_->Run([make = make_, made, number = next_++](store::Database& db) {
-    made->set_value((*make)(db, number));
-  });
+void PieceStream::Begin(size_t ahead) {
+  while (begun_.size() < ahead) {
+    auto made = std::make_shared<std::promise<absl::StatusOr<Piece>>>();
+    Begun& begun = begun_.emplace_back();
+    begun.piece = made->get_future();
+    begun.queued = pool_->Run([make = make_, made, number = next_++](store::Database& db) {
+      made->set_value((*make)(db, number));
+    });
+  }
 }
 
 absl::StatusOr<PieceStream::Piece> PieceStream::Take() {

@@ -30,10 +30,8 @@ class PieceStream {
   // `patience`: how long Take waits.
   PieceStream(session::QueryPool* pool, Make make, std::chrono::milliseconds patience);
 
-  // Has the next piece made.
-  void Begin();
-  // How many were begun and not taken yet.
-  size_t begun() const { return begun_.size(); }
+  // Has further pieces made until `ahead` are begun that were not taken yet.
+  void Begin(size_t ahead = 1);
   // The oldest of those; there must be one. Unavailable: it was not made in time;
   // ResourceExhausted: the pool is full; else what `make` returned.
   absl::StatusOr<Piece> Take();

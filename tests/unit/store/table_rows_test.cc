@@ -2,12 +2,9 @@
 // one that whole rows make. Which metrics the table shows is not said again here.
 #include "common/store/table_rows.h"
 
-#include <tuple>
-
 #include "common/formats/results_table.h"
 #include "common/plan/metric_fields.h"
 #include "gmock/gmock.h"
-#include "nlohmann/json.hpp"
 #include "tests/unit/store/fixture.h"
 
 namespace dynbench::store {
@@ -65,62 +62,6 @@ TEST_F(TableRowsTest, BeginAfterARowAndEndAtTheLimitOrAtAnError) {
   EXPECT_EQ(seen.size(), 2u);
   const auto stop = [](const ResultRow&) { return absl::AbortedError("enough"); };
   EXPECT_EQ(ForEachTableRow(*db_, job.job, ExperimentId(), 0, stop), absl::AbortedError("enough"));
-}
-
-// Each row is read into the one before it: nothing of that may be left.
-TEST_F(TableRowsTest, VisitedResultsAreThoseThatAreListed) {
-  const auto job = Submit(MakeJob({"a", "b", "c", "d", "e"}));
-  ASSERT_OK(Lease(1, {job.experiments[0], job.experiments[2], job.experiments[4]}));
-  plan::Result result = MakeResult();
-  plan::ForEachMetric(result.metrics, [](const char*, auto& field) { field = 3; });
-  for (const size_t i : {size_t{0}, size_t{4}}) {
-    ASSERT_TRUE(Record(job.experiments[i], 1, result).ok());
-  }
-  const auto all = *RangeOf(*db_, job.job);
-  EXPECT_EQ(all.first, job.experiments.front());
-  EXPECT_EQ(all.last, job.experiments.back());
-  for (const RowDetail detail : {RowDetail::kWhole, RowDetail::kPlanAsText}) {
-    std::vector<ResultRow> visited;
-    EXPECT_OK(VisitResults(*db_, job.job, all, detail, [&](const ResultRow& row) {
-      visited.push_back(row);
-      return absl::OkStatus();
-    }));
-    const auto listed = *ListResults(*db_, job.job, ExperimentId(), 0, false, detail);
-    ASSERT_EQ(visited.size(), listed.size());
-    for (size_t i = 0; i < listed.size(); ++i) {
-      const ResultRow& a = visited[i];
-      const ResultRow& b = listed[i];
-      EXPECT_EQ(a.id, job.experiments[i]);
-      EXPECT_EQ(a.series, plan::SeriesKey(*plan::ExperimentFromJson(a.plan)));
-      EXPECT_EQ(std::tie(a.id, a.job, a.plan, a.series, a.state, a.attempt, a.worker, a.lease),
-                std::tie(b.id, b.job, b.plan, b.series, b.state, b.attempt, b.worker, b.lease));
-      EXPECT_EQ(plan::ToJson(a.experiment), plan::ToJson(b.experiment));
-      EXPECT_EQ(a.started_at.ms, b.started_at.ms);
-      EXPECT_EQ(a.finished_at.ms, b.finished_at.ms);
-      ASSERT_EQ(a.result.has_value(), i == 0 || i == 4);
-      if (a.result) {
-        EXPECT_EQ(plan::MetricsToJson(a.result->metrics), plan::MetricsToJson(b.result->metrics));
-      }
-    }
-  }
-}
-
-TEST_F(TableRowsTest, ResultsAreVisitedWithinTheirRangeOrUntilAnError) {
-  const auto job = Submit(MakeJob({"a", "b", "c", "d", "e"}));
-  int seen = 0;
-  const auto count = [&seen](const ResultRow&) {
-    ++seen;
-    return absl::OkStatus();
-  };
-  const ExperimentRange range = {job.experiments[1], job.experiments[3]};
-  EXPECT_OK(VisitResults(*db_, job.job, range, RowDetail::kPlanAsText, count));
-  EXPECT_EQ(seen, 3);
-  EXPECT_FALSE(RangeOf(*db_, JobId(9))->last);
-  EXPECT_OK(VisitResults(*db_, JobId(9), range, RowDetail::kPlanAsText, count));
-  EXPECT_EQ(seen, 3);
-  const auto stop = [](const ResultRow&) { return absl::AbortedError("enough"); };
-  EXPECT_EQ(VisitResults(*db_, job.job, range, RowDetail::kPlanAsText, stop),
-            absl::AbortedError("enough"));
 }
 
 }  // namespace
